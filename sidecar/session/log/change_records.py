@@ -1,7 +1,7 @@
-"""Change sets as patch parts of the log, and back.
+"""Converts change sets to patch parts of the log, and back.
 
-Of a user message: the snapshot at the turn's start, and the user's changes before. Of an answer:
-changes during its calls.
+A user message's patch has the snapshot at the turn's start, and the user's changes before. An
+answer's has changes during its calls.
 """
 
 import os
@@ -26,9 +26,9 @@ ReadSets: TypeAlias = Callable[[Json], tuple[ChangeSet, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Change sets, oldest first, and the snapshot after.
+    """Change sets, oldest first, and the snapshot after them.
 
-    `beside`: names outside all snapshots, such as `.git`; `None` if unknown.
+    `beside` names what is outside all snapshots, such as `.git`; `None` if unknown.
     """
 
     at: SnapshotId
@@ -72,7 +72,7 @@ def newest(log: SessionLog) -> SnapshotId | None:
 
 
 def cut_short(log: SessionLog) -> bool:
-    """Whether the newest calls were interrupted: no patch came after."""
+    """Whether the newest calls were interrupted, so that no patch followed."""
     for message in reversed(log.messages):
         parts = message.parts
         if any(isinstance(part, PatchPart) and part.detail for part in parts):
@@ -84,7 +84,7 @@ def cut_short(log: SessionLog) -> bool:
 
 
 def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
-    """Others' changes during the newest restore, until a patch covers them."""
+    """Returns others' changes during the newest restore, until a patch covers them."""
     reached = log.last_record(ReachedRecord)
     if reached is None or reached.snapshot is None:
         return ()
@@ -93,7 +93,7 @@ def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
 
 
 def shown(path: bytes) -> str:
-    """For people; bytes outside UTF-8 as backslash escapes."""
+    """Returns a path for people; bytes outside UTF-8 become backslash escapes."""
     return path.decode("utf-8", "backslashreplace")
 
 
@@ -116,7 +116,7 @@ def sets_from_json(body: Json) -> tuple[ChangeSet, ...]:
 
 
 class KnownSets:
-    """Cached by identity: stored bodies never change."""
+    """Caches decoded sets by identity, as stored bodies never change."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Json, tuple[ChangeSet, ...]]] = {}

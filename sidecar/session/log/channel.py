@@ -12,9 +12,9 @@ BLOCK = 10_000
 
 
 class Channel:
-    """Events go to all watchers, in order.
+    """Sends events to all watchers, in order.
 
-    `reserve` gets a high-water mark to make durable soon.
+    `reserve` gets the highest number reserved, to be made durable soon.
     """
 
     def __init__(self, session_id: SessionId, seq: int, reserve: Callable[[int], None]) -> None:
@@ -31,13 +31,13 @@ class Channel:
         return self._seq
 
     def reserve(self) -> None:
-        """A block of numbers, if less than half is left."""
+        """Reserves a block of numbers, if less than half is left."""
         if self._seq > self._reserved - BLOCK // 2:
             self._reserved = self._seq + BLOCK
             self._reserve(self._reserved)
 
     def skip_to(self, seq: int) -> None:
-        """After another daemon's `seq`, if ahead; a read-only session reserves none."""
+        """Skips to another daemon's `seq`, if ahead; a read-only session reserves none."""
         self._seq = max(self._seq, seq)
         self._reserved = seq
 
@@ -50,7 +50,6 @@ class Channel:
             watcher(event)
 
     def attach(self, watcher: Watcher) -> None:
-        """Only once."""
         if watcher not in self.watchers:
             self.watchers = (*self.watchers, watcher)
 
@@ -59,7 +58,7 @@ class Channel:
 
 
 def give_notice(log: SessionLog, channel: Channel, level: NoticeLevel, text: str) -> None:
-    """The record waits for the next commit."""
+    """Publishes a notice; its record waits for the next commit."""
     seq = channel.next_seq()
     log.writer.put_aside(NoticeRecord(seq=seq, level=level, text=text))
     channel.publish(Notice(log.row.id, seq, level, text))
@@ -70,7 +69,7 @@ def notice_of(session_id: SessionId, record: NoticeRecord) -> Notice:
 
 
 def tell_damage(log: SessionLog, channel: Channel, problems: Sequence[str]) -> None:
-    """Once per problem."""
+    """Warns of a damaged log, once per problem."""
     if log.records and isinstance(log.records[-1], BegunAgainRecord):
         text = (
             "The beginning of this session's log is lost to damage of the store. It goes on with "

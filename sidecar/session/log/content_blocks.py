@@ -1,4 +1,4 @@
-"""ACP content blocks into parts, and back."""
+"""Converts ACP content blocks to parts, and back."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ NewPartId = Callable[[], PartId]
 def parts_of(
     blocks: tuple[JsonObject, ...], new_part_id: NewPartId, source: TextSource
 ) -> tuple[Part, ...]:
-    """Raises BadRequest, naming a block that cannot be sent."""
+    """Converts blocks. Raises BadRequest, naming a block that cannot be sent."""
     parts = tuple(
         _part(block, new_part_id(), source, f"params.prompt[{index}]")
         for index, block in enumerate(blocks)

@@ -1,4 +1,4 @@
-"""Events for watchers. Only `wire` makes notifications of them."""
+"""Events for watchers; only `wire` makes notifications of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from sidecar.core.prompt.meter import Meter
 
 @dataclass(frozen=True, slots=True)
 class EventOrigin:
-    """An update's place: `_meta.sidecar` on the wire. `seq` rises strictly per session."""
+    """An update's place, `_meta.sidecar` on the wire. `seq` rises strictly per session."""
 
     session_id: SessionId
     turn_id: TurnId
@@ -23,7 +23,7 @@ class EventOrigin:
 class TextChunk:
     """More text of `user` or `agent`, or more thinking (`thought`).
 
-    `author`: environment of the user's window, if known.
+    `author` is the environment of the user's window, if known.
     """
 
     origin: EventOrigin
@@ -45,8 +45,8 @@ class ContentChunk:
 class ToolChanged:
     """A tool call appeared (`first`) or changed.
 
-    `status`: ACP's pending, in_progress, completed or failed; `None`: unchanged. `raw_input`:
-    opaque; `has_input` tells absent from JSON null.
+    `status` is ACP's pending, in_progress, completed or failed. `has_input` tells a `raw_input` of
+    JSON null from none.
     """
 
     origin: EventOrigin
@@ -64,7 +64,7 @@ class ToolChanged:
 
 @dataclass(frozen=True, slots=True)
 class ToolInputChunk:
-    """More JSON of a call's input; `ToolChanged` has all."""
+    """More JSON of a call's input, which `ToolChanged` has whole."""
 
     origin: EventOrigin
     call_id: str
@@ -82,7 +82,7 @@ class ToolOutputChunk:
 
 @dataclass(frozen=True, slots=True)
 class PlanChanged:
-    """The whole todo list: `(content, status)`."""
+    """The whole todo list as `(content, status)`."""
 
     origin: EventOrigin
     entries: tuple[tuple[str, str], ...]
@@ -90,7 +90,7 @@ class PlanChanged:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Text for a person: info, warning or error."""
+    """A text for people; `level` is info, warning or error."""
 
     session_id: SessionId
     seq: int
@@ -100,9 +100,9 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn's end and usage; `cost` in USD.
+    """A turn's end, with usage and `cost` in USD.
 
-    `error`: `{kind, message, retryable, status}`.
+    `error` is `{kind, message, retryable, status}`.
     """
 
     session_id: SessionId
@@ -117,7 +117,7 @@ class TurnEnded:
 
 @dataclass(frozen=True, slots=True)
 class EpochChanged:
-    """A rewrite of the prefix: `compaction_update` on the wire."""
+    """A rewrite of the prefix, `compaction_update` on the wire."""
 
     session_id: SessionId
     seq: int
@@ -149,7 +149,7 @@ class OptionsChanged:
 
 @dataclass(frozen=True, slots=True)
 class MeterChanged:
-    """A new meter, at once if `urgent` (after a rewrite or a restore)."""
+    """A new meter, sent at once if `urgent` (after a rewrite or restore)."""
 
     session_id: SessionId
     meter: Meter
@@ -158,7 +158,7 @@ class MeterChanged:
 
 @dataclass(frozen=True, slots=True)
 class SessionChanged:
-    """The revision rose, because of `cause`."""
+    """The revision rose because of `cause`."""
 
     session_id: SessionId
     revision: int
@@ -191,8 +191,8 @@ class StatusChanged:
 class AlertChanged:
     """A number crossed a threshold (`raised`) or came back (`cleared`).
 
-    `level`: info, warning or critical; `action`: advice. `value`, `threshold`: in the unit of
-    setting `name`. No session: all.
+    `level` is info, warning or critical, `action` advice. `value` and `threshold` have the unit of
+    setting `name`. Without a session it concerns all.
     """
 
     state: str
@@ -208,9 +208,9 @@ class AlertChanged:
 
 @dataclass(frozen=True, slots=True)
 class Progressed:
-    """Longer work (`begin`, `report`, `end`).
+    """Longer work goes on (`begin`, `report`, `end`), at a `percentage` of 0 to 100.
 
-    `percentage`: 0 to 100. `ours`: the client does not know the token yet.
+    `ours`: the client does not know the token yet.
     """
 
     session_id: SessionId

@@ -1,4 +1,4 @@
-"""A log in memory, shared by readers and the writer."""
+"""A log in memory, which readers and the writer share."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,9 +11,10 @@ from sidecar.store.format.view_records import RestoreRecord
 
 @dataclass(slots=True, eq=False)
 class HeldLog:
-    """Row, unstored changes included; records and messages, oldest first.
+    """A session's row with unstored changes, and its records and messages, oldest first.
 
-    `left`: messages out of the conversation. `aside`: records without effect or revision.
+    `left` are messages out of the conversation, `aside` records that change nothing and have no
+    revision yet.
     """
 
     row: SessionRow
@@ -23,12 +24,12 @@ class HeldLog:
     aside: list[LogRecord] = field(default_factory=list)
 
     def hold(self, other: "HeldLog") -> None:
-        """The list of records stays this one."""
+        """Takes another log's content; `records` stays the same list object."""
         self.row, self.by_id, self.left = other.row, other.by_id, other.left
         self.records[:], self.aside = other.records, other.aside
 
     def look_again(self) -> None:
-        """Recompute `left` after a restore or redo."""
+        """Recomputes `left` after a restore or redo."""
         self.left = left_behind(self.records)
 
 

@@ -1,4 +1,4 @@
-"""A fold of the log up to a record; earlier messages stay unread."""
+"""Folds a log up to a record, so that earlier messages stay unread."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -37,10 +37,10 @@ CALL_BYTES = 8
 class Past:
     """A log up to `revision`, without the messages outside `window`.
 
-    Unread: `messages`, and the `steps` they end in the conversation. Newest in the log: `snapshot`,
-    `branch`. `opened`: all that began an epoch; `calls`: hashes of unread calls' ids. `records`:
-    still needed, narrowed to the window. `ledger`: of all messages. Histories from message `since`
-    on need nothing unread; `None` if clocks make the order doubtful.
+    Unread are `messages` in number, and `steps` of the conversation. `snapshot` and `branch` are
+    the log's newest; `opened` has a key per epoch begun; `calls` hashes of unread call ids;
+    `records` those still needed, narrowed to the window; `ledger` covers all messages. A replay
+    from message `since` on needs nothing unread; `None` if clocks make the order doubtful.
     """
 
     revision: int
@@ -102,7 +102,7 @@ def encode(past: Past) -> bytes:
 
 
 def decode(data: bytes) -> Past:
-    """Of the same code version."""
+    """Decodes a fold of the same code version."""
     body = json.loads(data)
     return Past(
         body["revision"],
@@ -124,10 +124,7 @@ def decode(data: bytes) -> Past:
 
 @cache
 def version() -> str:
-    """Hash of the code that makes folds and reads logs; blocks, once.
-
-    Other versions' folds are not used.
-    """
+    """Hashes the code that makes folds and reads logs, as only its own folds fit. Blocks, once."""
     folders = (
         Path(core.__file__).parent,
         Path(__file__).parent,
@@ -141,7 +138,7 @@ def version() -> str:
 
 
 def hashed_calls(messages: Iterable[Message]) -> bytes:
-    """Of messages not discarded: hashes of call ids, `CALL_BYTES` each, joined."""
+    """Joins hashes of call ids, `CALL_BYTES` each, without discarded messages."""
     return b"".join(
         _call(part.call_id)
         for message in messages
@@ -161,7 +158,7 @@ def count_steps(messages: Iterable[Message]) -> int:
 
 
 def step_starts(messages: Sequence[Message]) -> list[int]:
-    """Steps ended before each message."""
+    """Counts steps ended before each message."""
     return list(accumulate((count_steps((m,)) for m in messages), initial=0))[:-1]
 
 

@@ -20,12 +20,12 @@ from sidecar.store.format.values import Stored
 
 
 class DamagedSlice(Exception):
-    """An unreadable slice; a whole reading reports the damage."""
+    """A slice cannot be read; reading the whole log reports the damage."""
 
 
 @dataclass(slots=True)
 class SliceTurn:
-    """A turn's first message, and its steps' ends."""
+    """A turn's first message, and the ends of its steps."""
 
     first: MessageId
     ends: list[StepFinishPart] = field(default_factory=list)
@@ -34,7 +34,7 @@ class SliceTurn:
 class Feed:
     """Messages and records to replay.
 
-    `all_messages`, `all_records`: nothing follows.
+    With `all_messages` or `all_records`, no more follow.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Feed:
         self.turns: dict[TurnId, SliceTurn] = {}
 
     def add(self, messages: Iterable[Message]) -> None:
-        """Open messages only count to their turns."""
+        """Adds messages; open ones only count to their turns."""
         for message in messages:
             self.count(message)
             if message.status != "open":
@@ -73,7 +73,7 @@ class LogSource(Protocol):
 
 
 def source_of(logs: LogRows, log: SessionLog, after: PartId | None) -> LogSource:
-    """At least from the turn of part `after` on."""
+    """Opens a source from at least the turn of part `after` on."""
     past = log.past
     if past is None:
         return InMemory(log, log.records)
@@ -102,7 +102,7 @@ class InMemory:
 
 
 class InSlices:
-    """A window in memory, behind slices from the store."""
+    """Slices from the store, before a window in memory."""
 
     def __init__(self, logs: LogRows, log: SessionLog, past: Past) -> None:
         self._logs, self._past, self._row, self._left = logs, past, log.row, log.left
@@ -115,14 +115,13 @@ class InSlices:
         self._chain = (0, "")
 
     async def shows(self, part_id: PartId) -> bool:
-        """Memory, then the store."""
         if _has((*self._window.values(), *self._newer), part_id):
             return True
         found = await self._logs.message_of(self._row.id, part_id)
         return found is not None and _is_shown(found) and found.id not in self._left
 
     async def messages(self, feed: Feed) -> None:
-        """The next slice, or at last the messages after the fold."""
+        """Feeds the next slice, or at last the messages after the fold."""
         if self._numbers is None:
             # The fold's newest message is in its window, as the newest turns are.
             self._numbers = await self._logs.numbers(self._row.id, self._past.window[-1])
@@ -139,14 +138,13 @@ class InSlices:
         feed.add(self._window.get(m.id, m) for m in found.messages if m.id not in self._left)
 
     def _is_mended(self, messages: tuple[Message, ...]) -> bool:
-        """Whether `readable` would mend the lost beginning."""
+        """Whether `readable` would mend a lost beginning."""
         if self._begun:
             return False
         self._begun = any(message.status != "discarded" for message in messages)
         return readable(Stored(self._row, messages, ())).messages != messages
 
     async def records(self, feed: Feed) -> None:
-        """As `messages`."""
         until = self._past.revision
         found = await self._logs.records(self._row.id, *self._chain, until)
         if found.problems:

@@ -41,7 +41,7 @@ def _nobody(_: LogRecord) -> None: ...
 
 
 class LogWriter:
-    """`durable` hears committed records in order, and must not raise."""
+    """Writes a log; `durable` hears committed records in order, and must not raise."""
 
     def __init__(self, log: HeldLog, store: Store, now: Callable[[], Millis]) -> None:
         self._log = log
@@ -51,7 +51,7 @@ class LogWriter:
         self.forget()
 
     def forget(self) -> None:
-        """Drop the unwritten of a log read anew."""
+        """Drops unwritten changes when the log is read anew."""
         self._pending: list[StoreChange] = []
         self._untold: list[LogRecord] = []
         self._unsaved: dict[MessageId, set[int]] = {}
@@ -59,7 +59,7 @@ class LogWriter:
         self._places: tuple[MessageId | None, dict[PartId, int]] = (None, {})
 
     def put(self, message: Message) -> None:
-        """Add or update; only differences are written."""
+        """Adds or updates a message; only differences are written."""
         before = self._log.by_id.get(message.id)
         self._log.by_id[message.id] = message
         if before is None or replace(before, parts=()) != replace(message, parts=()):
@@ -76,7 +76,7 @@ class LogWriter:
                 self._pending.append(PutPart(self._log.row.id, message.id, position, part))
 
     def stream(self, message: Message) -> None:
-        """Grow an open message in memory; `save` or `put` writes."""
+        """Grows an open message in memory; `save` or `put` writes."""
         known = self._log.by_id[message.id].parts
         changed = self._unsaved.setdefault(message.id, set())
         for position in range(unchanged(known, message.parts), len(message.parts)):
@@ -86,7 +86,7 @@ class LogWriter:
         self._log.by_id[message.id] = message
 
     def put_part(self, message_id: MessageId, part: Part) -> None:
-        """Replace by id, or append; looks at no other part."""
+        """Replaces a part by id, or appends it; looks at no other part."""
         message = self._log.by_id[message_id]
         position = self._position(message, part.id)
         parts = (*message.parts[:position], part, *message.parts[position + 1 :])
@@ -97,7 +97,7 @@ class LogWriter:
             self._pending.append(put)
 
     def _position(self, message: Message, part_id: PartId) -> int:
-        """Of a part, or behind the last; cached for one message."""
+        """Finds a part, or the place behind the last; cached for one message."""
         name, places = self._places
         known = places.get(part_id, -1) if name == message.id else -1
         if 0 <= known < len(message.parts) and message.parts[known].id == part_id:
@@ -107,13 +107,13 @@ class LogWriter:
         return places.setdefault(part_id, len(message.parts))
 
     def put_blob(self, data: bytes) -> str:
-        """Returns the hash."""
+        """Queues data; returns its hash."""
         name = digest(data)
         self._pending.append(PutBlob(name, data))
         return name
 
     def save(self) -> None:
-        """Write streamed parts without waiting; a crash loses little."""
+        """Writes streamed parts without waiting, so that a crash loses little."""
         if not self._unsaved:
             return
         gathered, self._pending = tuple(self._pending), []
@@ -139,7 +139,7 @@ class LogWriter:
         first: LogRecord | None = None,
         facts: tuple[Fact, ...] = (),
     ) -> "asyncio.Future[None]":
-        """Raise the revision and write all pending as one unit.
+        """Raises the revision and writes everything pending as one unit.
 
         `first` precedes `record`. The future resolves once durable, or raises StorageFailed.
         """
@@ -151,9 +151,9 @@ class LogWriter:
         return written
 
     def unit(self, record: LogRecord, first: LogRecord | None = None) -> tuple[StoreChange, ...]:
-        """Raise the revision and take all pending, for the caller to write.
+        """Raises the revision and hands everything pending to the caller to write.
 
-        After a failure, `withdraw`.
+        After a failure, call `withdraw`.
         """
         self._number_aside()
         now = self._now()
@@ -166,13 +166,13 @@ class LogWriter:
         return PutSession(self._log.row), *gathered, *ahead, last
 
     def withdraw(self, unit: tuple[StoreChange, ...], own: int = 1) -> None:
-        """Drop the last `own` records of an unwritten unit, queue the rest again."""
+        """Drops the last `own` records of an unwritten unit, and queues the rest again."""
         # Another commit may have gone to the disk behind it, and taken it along.
         self._forget({c.record.revision for c in unit[-own:] if isinstance(c, AppendRecord)})
         self._gather(unit[1:-own])
 
     def take_back(self, message_id: MessageId, notes: tuple[type[LogRecord], ...]) -> None:
-        """Drop an unwritten first message, its record and `notes`."""
+        """Drops an unwritten first message, its record and `notes`."""
         del self._log.by_id[message_id]
         waiting = {c.record.revision for c in self._pending if isinstance(c, AppendRecord)}
         gone = {
@@ -190,7 +190,7 @@ class LogWriter:
         self._forget(gone)
 
     def owe(self, record: LogRecord) -> None:
-        """Queue `record` in place of the newest unwritten of its type."""
+        """Queues `record` in place of the newest unwritten one of its type."""
         self._forget(
             {next(r.revision for r in reversed(self._log.records) if type(r) is type(record))}
         )
@@ -244,11 +244,11 @@ class LogWriter:
         return bool(self._log.aside or self._pending)
 
     def put_aside(self, record: LogRecord) -> None:
-        """Keep a record without effect, numbered by the next commit."""
+        """Keeps a record that changes nothing, until the next commit numbers it."""
         self._log.aside.append(structs.replace(record, at=self._now()))
 
     async def write_aside(self) -> None:
-        """For when no commit follows; ignores failure."""
+        """Writes what is left when no commit follows, ignoring failure."""
         self._number_aside()
         gathered, self._pending = tuple(self._pending), []
         with suppress(StorageFailed):
@@ -261,7 +261,7 @@ class LogWriter:
 
 
 class SessionEntry:
-    """A session's row. Changes await the next commit, but for reserved numbers."""
+    """Changes a session's row; all but reserved numbers awaits the next commit."""
 
     def __init__(self, log: HeldLog, store: Store) -> None:
         self._log = log
@@ -269,18 +269,18 @@ class SessionEntry:
         self._reserving: asyncio.Future[None] | None = None
 
     def reserve(self, seq: int) -> None:
-        """Up to `seq`; failures show at the next commit."""
+        """Reserves numbers up to `seq`; failures show at the next commit."""
         self._log.row = replace(self._log.row, seq=seq)
         self._reserving = self._store.write(PutSession(self._log.row))
         self._reserving.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def reserved(self) -> None:
-        """Wait for the last reservation, durable or failed."""
+        """Waits until the last reservation is durable or failed."""
         if self._reserving is not None:
             await asyncio.wait((self._reserving,))
 
     def spend(self, cost: str | None) -> None:
-        """USD; one unknown price makes the sum unknown."""
+        """Adds USD; one unknown price makes the sum unknown."""
         before = self._log.row.cost
         known = None if before is None or cost is None else money(Decimal(before) + Decimal(cost))
         self._log.row = replace(self._log.row, cost=known)

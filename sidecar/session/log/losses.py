@@ -1,4 +1,4 @@
-"""A damaged log made acceptable to a provider."""
+"""Makes a damaged log acceptable to a provider."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ LOST = "[What was said here is lost, because the store was damaged.]"
 
 
 def readable(stored: Stored) -> Stored:
-    """Thinking loses signatures; a user text replaces a lost beginning."""
+    """Strips thinking's signatures, and replaces a lost beginning by a user text."""
     messages = list(stored.messages)
     if stored.problems:
         messages = [unsigned(message) for message in messages]
@@ -32,6 +32,6 @@ def _is_asking(message: Message) -> bool:
 
 
 def unsigned(message: Message) -> Message:
-    """Without thinking's signatures: after a gap, providers refuse thinking."""
+    """Strips thinking's signatures: after a gap, providers refuse it signed."""
     parts = (replace(p, metadata={}) if isinstance(p, ReasoningPart) else p for p in message.parts)
     return replace(message, parts=tuple(parts))

@@ -1,4 +1,4 @@
-"""Parts as events, for clients that join later."""
+"""Converts parts to events, for clients that join later."""
 
 from collections.abc import Iterator, Mapping
 
@@ -31,7 +31,7 @@ from sidecar.tools.todo import shown_items
 def updates_of(
     message: Message, part: Part, channel: Channel, tools: Mapping[str, ToolSpec]
 ) -> Iterator[Event]:
-    """None for context blocks."""
+    """Yields a part's events; none for context blocks."""
     event = _event(message, part, channel, tools)
     if event is not None:
         yield event

@@ -27,7 +27,7 @@ class Works:
 
     @contextmanager
     def show(self, title: str, token: Token | None = None) -> Iterator["Work"]:
-        """Until the block ends; `None`: mints a token."""
+        """Shows work until the block ends; a `token` of `None` mints one."""
         self._number += 1
         ours = token is None
         name = f"{self._session_id} work {self._number}" if token is None else token
@@ -41,7 +41,7 @@ class Works:
             work.tell("end", work.outcome)
 
     def cancel(self, token: Token) -> bool:
-        """Whether there was any."""
+        """Cancels work; returns whether there was any."""
         work = self._under_way.get(token)
         if work is not None:
             work.cancel()
@@ -49,7 +49,7 @@ class Works:
 
 
 class Work:
-    """`outcome`: the final text."""
+    """Cancellable work; `outcome` is its final text."""
 
     def __init__(
         self, session_id: SessionId, channel: Channel, token: Token, *, ours: bool
@@ -73,7 +73,7 @@ class Work:
             self._stop()
 
     async def wait_for(self, doing: Coroutine[object, object, T]) -> T:
-        """Run cancellable work; then raises Cancelled."""
+        """Does cancellable work. Raises Cancelled."""
         try:
             async with asyncio.TaskGroup() as group:
                 task = group.create_task(doing)

@@ -1,4 +1,4 @@
-"""Restores and redos as records, and back."""
+"""Converts restores and redos to records, and back."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,11 +28,11 @@ MOST_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A restore or redo.
+    """A restore or redo, which a redo of `id` takes back.
 
-    `id`: the state before; `title`: the target; `undoes`: what is taken back; `newest`: the newest
-    message then. `left`, `back`: messages out of and into it. `fates`: `(path, fate)`; `head`: the
-    checkpoint afterwards.
+    `title` names the target; `undoes` is the restore taken back; `newest` the newest message then.
+    `left` and `back` are messages out of and into the conversation, `fates` pairs `(path, fate)`,
+    `head` the checkpoint afterwards.
     """
 
     id: str
@@ -52,9 +52,9 @@ class Restored:
 def written(
     restored: Restored, recorded: Recorded | None, standing: tuple[int, ...]
 ) -> RestoreRecord:
-    """Without a revision.
+    """Makes a record without a revision.
 
-    `recorded`: the view's change; `standing`: revisions of view changes back in force.
+    `recorded` is the view's change; `standing` are revisions of view changes back in force.
     """
     files = FilesRestoredRecord(
         restore_id=restored.id,
@@ -75,7 +75,6 @@ def written(
 
 
 def restored_in(record: RestoreRecord, read: ReadSets = sets_from_json) -> Restored:
-    """`read` decodes change sets."""
     return Restored(
         id=record.restore_id,
         scope=record.scope,
@@ -101,7 +100,7 @@ def restores_in(
 
 
 def with_news(context: str, records: Sequence[LogRecord]) -> str:
-    """With a line for the model on restores since the last turn began."""
+    """Tells the model, in one line, of restores since the last turn began."""
     recent: list[Restored] = []
     late = takewhile(lambda record: not isinstance(record, TurnStartedRecord), reversed(records))
     for record in reversed([*late]):

@@ -1,4 +1,4 @@
-"""Rewrites as records, and back."""
+"""Converts rewrites to records, and back."""
 
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -30,11 +30,12 @@ _V = TypeVar("_V", RewriteRecord, UndoneRecord)
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A logged rewrite.
+    """A logged rewrite, which `opens` an epoch or not.
 
-    `anchor`: first message after the rewritten stretch; `steps`: model calls before; `opens`: began
-    an epoch. `factor` (from `observations`), `bias`: the estimate in use. `summary`: author,
-    attempts, cost and facts. An undo's `shown`: only thinking whose prefix fits no more, or again.
+    `anchor` is the first message after the rewritten stretch; `steps` counts earlier model calls.
+    `factor` (from `observations`) and `bias` are the estimate in use. `summary` has author,
+    attempts, cost and facts. An undo's `shown` holds only thinking whose prefix fits no more, or
+    again.
     """
 
     rewrite: Rewrite
@@ -54,7 +55,7 @@ class Recorded:
 
 
 def written(recorded: Recorded, kind: type[_V]) -> _V:
-    """Without a revision."""
+    """Makes a record without a revision."""
     rewrite = recorded.rewrite
     return kind(
         compaction_id=rewrite.id,

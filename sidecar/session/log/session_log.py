@@ -25,7 +25,7 @@ _R = TypeVar("_R", bound=RecordHead)
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Reads of `SessionLog.whole`, and sentences on unreadable content."""
+    """What `SessionLog.whole` read, and sentences on unreadable content."""
 
     messages: frozenset[MessageId]
     problems: Sequence[str]
@@ -35,12 +35,11 @@ def _unheard(_: Rest) -> None: ...
 
 
 class SessionLog(HeldLog):
-    """A session's row, messages and records.
+    """A session's row, messages and records; iterating yields the conversation.
 
-    Iteration yields the conversation; `messages` also those left behind. `past` folds the unread
-    log, for this room; others ask `whole_log`, or await `whole`, of which `filled` hears.
-    `readings`: how often all was read anew. `damaged`: memory holds more than the store, and than
-    any window.
+    `messages` has those left behind, too. `past` folds the unread log, for modules of this folder;
+    others ask `whole_log`, or await `whole`, after which `filled` is called. `readings` counts new
+    readings of everything. `damaged`: memory holds more than the store, and than any window.
     """
 
     def __init__(
@@ -71,7 +70,7 @@ class SessionLog(HeldLog):
         return tuple(self.aside)
 
     def become(self, found: Stored) -> Sequence[str]:
-        """Hold a stored log's rest; return sentences on unreadable content."""
+        """Replaces the content by a stored log; returns sentences on unreadable content."""
         stored = readable(found)
         self.hold(held_of(stored))
         self.writer.forget()
@@ -86,7 +85,7 @@ class SessionLog(HeldLog):
         return self.past is None
 
     async def whole(self) -> bool:
-        """Read the rest into memory; whether there was any.
+        """Reads the rest into memory; returns whether there was any.
 
         Damaged pieces are left out as in a full read. Raises StorageFailed.
         """
@@ -100,7 +99,7 @@ class SessionLog(HeldLog):
             return True
 
     def _fill(self, stored: Stored, past: Past) -> None:
-        """Messages in memory stay."""
+        """Adds the rest; messages in memory stay."""
         until, here = past.revision, self.by_id
         before = {m.id: here.get(m.id, m) for m in stored.messages}
         rest = frozenset(name for name in before if name not in here)
@@ -115,28 +114,28 @@ class SessionLog(HeldLog):
         self.filled(Rest(rest, stored.problems))
 
     def take(self, messages: Iterable[Message]) -> None:
-        """In memory only."""
+        """Replaces messages in memory only."""
         self.by_id |= {message.id: message for message in messages}
 
     def has_call(self, call_id: str) -> bool:
-        """Of answers that have ended and were not discarded."""
+        """Whether a finished answer, not discarded, has a call of this id."""
         if self.past is not None and self.past.has_call(call_id):
             return True
         return call_id in chain.from_iterable(self._calls.of(self.by_id.values()))
 
     def unsettled(self) -> list[Message]:
-        """Open, or with a call that has not ended."""
+        """Lists messages that are open, or have a call that has not ended."""
         messages = self.messages
         settled = self._settled.of(messages)
         return [message for message, ended in zip(messages, settled, strict=True) if not ended]
 
     def openings(self) -> frozenset[str]:
-        """A key for each record in memory that began an epoch."""
+        """Returns a key for each record in memory that began an epoch."""
         return frozenset(filter(None, self._openings.of(self.records)))
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """Oldest first, withdrawn and left-behind ones included."""
+        """All messages, oldest first, withdrawn and left-behind ones included."""
         return tuple(self.by_id.values())
 
     def __iter__(self) -> Iterator[Message]:
@@ -145,7 +144,7 @@ class SessionLog(HeldLog):
         return (m for m in self.by_id.values() if m.id not in self.left)
 
     def last_record(self, kind: type[_R]) -> _R | None:
-        """Looks at those since the last call: records are appended."""
+        """Finds the newest, looking only at records since the last call."""
         records = self.records
         until, newest, found = self._known.get(kind, (0, None, None))
         if until > len(records) or (until and records[until - 1] is not newest):
@@ -156,7 +155,7 @@ class SessionLog(HeldLog):
         return found if isinstance(found, kind) else None
 
     def last_told(self, kind: type[_R]) -> _R | None:
-        """The newest, of a turn not left behind."""
+        """Finds the newest record of a turn not left behind."""
         if not self.left:
             return self.last_record(kind)
         begun: MessageId | None = None
@@ -181,7 +180,6 @@ def _opening(record: LogRecord) -> str:
 
 
 def require_revision(log: SessionLog, expected: int | None, advice: str) -> None:
-    """Raises RevisionConflict, with advice."""
     newest = log.row.revision
     if expected not in (None, newest):
         text = f"the session is at revision {newest}, not {expected}: {advice}"

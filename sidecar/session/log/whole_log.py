@@ -1,4 +1,4 @@
-"""A whole log's figures, the same from a window."""
+"""Figures of a whole log, the same from a window."""
 
 import re
 from collections.abc import Sequence
@@ -19,29 +19,29 @@ _BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
 
 
 def message_count(log: SessionLog) -> int:
-    """Those left behind included."""
+    """Counts all messages, left-behind ones too."""
     return len(log.messages) + (0 if log.past is None else log.past.messages)
 
 
 def steps_before(log: SessionLog) -> int:
-    """The conversation's steps before those in memory."""
+    """Counts the conversation's steps before those in memory."""
     return 0 if log.past is None else log.past.steps
 
 
 def imported_at(log: SessionLog) -> Millis:
-    """When a recording was imported: earlier requests were paid elsewhere; else 0."""
+    """Returns when a recording was imported, or 0; earlier requests were paid elsewhere."""
     came = log.last_record(ImportedRecord)
     return 0 if came is None or came.format == OURS else came.at
 
 
 def opened_by(log: SessionLog) -> frozenset[str]:
-    """A key for each record that began an epoch."""
+    """Returns a key for each record that began an epoch."""
     opened = log.openings()
     return opened if log.past is None else opened | log.past.opened
 
 
 def ledger_start(log: SessionLog) -> tuple[Folding, MessageId | None]:
-    """A ledger in the making, and the last message heard."""
+    """Returns a ledger in the making, and the last message it has heard."""
     if log.past is None:
         return Folding(), None
     # The newest turns are in every window.
@@ -49,7 +49,7 @@ def ledger_start(log: SessionLog) -> tuple[Folding, MessageId | None]:
 
 
 def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message] | None:
-    """All for no `last`; `None` if `last` was withdrawn."""
+    """Lists messages after `last`, or all without; `None` if `last` was withdrawn."""
     late: list[Message] = []
     for message in reversed(log.by_id.values()):
         if message.id == last:
@@ -62,9 +62,9 @@ def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message]
 
 
 def foreign_messages(log: SessionLog) -> frozenset[MessageId]:
-    """Messages that came by an import or a fork, and in a subtask all that look typed.
+    """Finds imported and forked messages, and in a subtask all that look typed.
 
-    By records, as imported messages may bear any time; a window may count too many.
+    Records decide, as imported messages may bear any time. A window may count too many.
     """
     records, foreign = log.records, set[MessageId]()
     came = (i for i, r in enumerate(records, 1) if isinstance(r, ForkedRecord | ImportedRecord))

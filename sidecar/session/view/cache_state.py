@@ -1,4 +1,4 @@
-"""A session's cache at the provider: predicted, then checked."""
+"""Predicts what the provider's cache holds, and checks each prediction."""
 
 from typing import TypeVar
 
@@ -33,7 +33,7 @@ def with_cache(record: _R, foreseen: Prediction, miss: Miss | None, usage: Usage
 
 
 class CacheWatch:
-    """Follows requests. `factor`: tokens per raw estimate."""
+    """Follows a session's requests and cache. `factor` is tokens per raw estimate."""
 
     def __init__(self, count: Count) -> None:
         self._count = count
@@ -48,9 +48,9 @@ class CacheWatch:
     def foresee(
         self, request: ModelRequest, at: Millis, minimum: int, factor: float, bias: int = 0
     ) -> Prediction:
-        """Cache reads and writes of a request started `at`; the cache stays.
+        """Predicts cache reads and writes of a request started `at`, and changes nothing.
 
-        `bias`: tokens more of those before the history.
+        `bias` counts tokens ahead of the history beyond their estimate.
         """
         chain = self._link(request)
         # They count only where nothing is read: sizes of what is read were reported.
@@ -69,9 +69,9 @@ class CacheWatch:
     def sent(
         self, request: ModelRequest, at: Millis, minimum: int, factor: float, usage: Usage
     ) -> tuple[Prediction, Miss | None]:
-        """Take in a finished request; reported usage wins.
+        """Follows a finished request; reported usage wins over the prediction.
 
-        A miss: fewer tokens came from the cache than predicted.
+        A miss means that fewer tokens came from the cache than predicted.
         """
         prediction = self.foresee(request, at, minimum, factor)
         now = AnsweredRequest(self._chain, at, prediction, usage)
@@ -83,10 +83,7 @@ class CacheWatch:
         return prediction, miss
 
     def resume(self, request: ModelRequest, started: Millis, usage: Usage) -> None:
-        """After a restart, assume an earlier request's prefixes cached at its breakpoints.
-
-        `usage`: their exact size.
-        """
+        """Assumes after a restart that a past request's prefixes are cached, sized by `usage`."""
         chain, marks = self._link(request), marks_of(request.prompt)
         cached = usage.prompt - usage.input
         warm: dict[object, CachedPrefix] = {}

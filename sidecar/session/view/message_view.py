@@ -17,9 +17,9 @@ PartWeights: TypeAlias = Mapping[PartId, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class RenderedMessage:
-    """A message behind its notes, with raw estimates per block.
+    """A rendered message behind its `notes`, with a raw estimate per block.
 
-    `notes` come first in `rendered`, and their blocks, one of each, in `raw`.
+    Notes come first in `rendered` and `raw`, one block each.
     """
 
     message: Message
@@ -30,7 +30,7 @@ class RenderedMessage:
     regions: Mapping[Region, int]
 
     def weights(self) -> PartWeights:
-        """By part or note, if rendered."""
+        """Sums raw estimates by part or note."""
         parts: dict[PartId, tuple[int, int]] = {}
         blocks = (block for one in self.rendered for block in one.blocks)
         for block, tokens in zip(blocks, self.raw, strict=True):
@@ -46,8 +46,8 @@ class RenderedMessage:
 class Anchor:
     """The last response whose usage still measures the prompt's beginning.
 
-    `blocks`: message blocks in that request. A rewrite ends the anchor; `ModelView.last` keeps what
-    is cached.
+    `blocks` counts message blocks in its request. A rewrite ends the anchor, but `ModelView.last`
+    still says what is cached.
     """
 
     message_id: MessageId
@@ -58,7 +58,7 @@ class Anchor:
 
 
 class Sums:
-    """Messages sent, notes apart, and raw estimates by region, summed as a prompt grows."""
+    """Counts sent messages, without notes, and sums raw estimates by region as a prompt grows."""
 
     def __init__(self) -> None:
         self._seen: Sequence[RenderedMessage] = ()
@@ -66,7 +66,7 @@ class Sums:
         self._raw: dict[Region, int] = {}
 
     def of(self, seen: Sequence[RenderedMessage]) -> tuple[int, Mapping[Region, int]]:
-        """Of all; only what is unlike the last call's is looked at, and the newest."""
+        """Sums up all of `seen`, looking only at what changed since the last call."""
         same = unchanged(self._seen, seen)
         if same < self._until:
             self._until, self._sent, self._raw = 0, 0, {}
@@ -113,7 +113,7 @@ def _counted(block: Block, count: Count) -> Block:
 
 
 def alike(one: RenderedMessage, other: RenderedMessage) -> int:
-    """Leading blocks that are the same."""
+    """Counts the leading blocks that are the same."""
     pairs = zip(
         (block for rendered in one.rendered for block in rendered.blocks),
         (block for rendered in other.rendered for block in rendered.blocks),
@@ -123,7 +123,7 @@ def alike(one: RenderedMessage, other: RenderedMessage) -> int:
 
 
 def thinks(message: Message) -> bool:
-    """Whether any content is bound to the bytes before."""
+    """Whether any content is bound to the prompt before it."""
     return any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts)
 
 

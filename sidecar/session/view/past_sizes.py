@@ -14,7 +14,7 @@ from sidecar.session.view.message_view import look
 
 
 class PastStanding:
-    """The conversation then, with `raw` estimates."""
+    """Follows the conversation of past times, with `raw` estimates."""
 
     def __init__(self, static: Static, count: Count, since: Millis) -> None:
         self._count = count
@@ -31,7 +31,7 @@ class PastStanding:
 
     @property
     def raw(self) -> Mapping[Region, int]:
-        """Of the whole prompt."""
+        """Raw tokens of the whole prompt by region."""
         sums = dict(self._static_raw)
         for region, tokens in self._sums.items():
             sums[region] = sums.get(region, 0) + tokens
@@ -97,5 +97,5 @@ class PastStanding:
 
 
 def _sized(notes: Iterable[Note]) -> list[tuple[Region, str]]:
-    """All that a note's estimate depends on; each rewrite gives its notes other ids."""
+    """Returns all that notes' estimates depend on; ids change with each rewrite."""
     return [(note.region, note.text) for note in notes]

@@ -1,4 +1,4 @@
-"""A log's messages as shown to the model, each rendered and counted once."""
+"""Renders and counts each message of a log once, as shown to the model."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -21,9 +21,9 @@ THREAD_CHARS = 200_000
 
 
 class Rendering:
-    """`shown`: how parts not verbatim are shown. Estimates are raw.
+    """Renders messages; `shown` holds how parts not verbatim are shown. Estimates are raw.
 
-    Thinking from before `bound` is bound to tools or a system text sent no more.
+    Thinking from before `bound` belongs to tools or a system text no longer sent.
     """
 
     def __init__(self, count: Count, model: str, bound: Millis) -> None:
@@ -41,7 +41,7 @@ class Rendering:
         return other
 
     def read_by(self, model: str, bound: Millis | None = None) -> None:
-        """Change the model, or with `bound` drop thinking from before."""
+        """Changes the model, or with `bound` drops earlier thinking."""
         if bound is not None or model != self._model:
             self._whole = {}
         self._bound = self._bound if bound is None else bound
@@ -54,7 +54,7 @@ class Rendering:
         self._row = ([], ())
 
     def reshape(self, shown: core_view.View) -> Mapping[MessageId, RenderedMessage]:
-        """Returns all as they were; only changed messages are counted again."""
+        """Shows parts otherwise, counting only changed messages again; returns all as before."""
         changed = {
             part_id
             for part_id in {*self.shown.shown, *shown.shown}
@@ -94,7 +94,7 @@ class Rendering:
         return seen is not None and seen.message is message
 
     def weigh_whole(self, message: Message) -> PartWeights:
-        """Raw estimates (call, rest) of parts as if verbatim."""
+        """Returns raw estimates (call, rest) of parts as if verbatim."""
         known = self._whole.get(message.id)
         if known is not None and known[0] is message:
             return known[1]
@@ -112,7 +112,7 @@ class Rendering:
         return sum(self._look(message).raw)
 
     async def refresh(self, messages: Iterable[Message]) -> None:
-        """Render and count large new messages in a thread; `seen` does the rest."""
+        """Renders and counts large new messages in a thread; `seen` does the rest."""
         now = list(messages)
         late = now[unchanged(self._row[0], now) :]
         fresh = [message for message in late if not self._is_known(message)]
@@ -125,6 +125,6 @@ class Rendering:
         return look(message, self.shown.shown, self._reader(message), self._count, notes)
 
     def _reader(self, message: Message) -> str:
-        """The reading model; none for thinking bound to other static bytes."""
+        """Returns the reading model; none for thinking bound to other static bytes."""
         unreadable = message.created < self._bound and thinks(message)
         return "" if unreadable else self._model

@@ -7,7 +7,7 @@ from sidecar.core.parts import JsonObject
 
 @dataclass(slots=True)
 class Counts:
-    """With summaries only previewed or cancelled."""
+    """Counts, including summaries only previewed or cancelled."""
 
     rewrites: int = 0
     summary_calls: int = 0

@@ -1,4 +1,4 @@
-"""Thinking not to be sent, because the prefix before changed.
+"""Finds thinking not to be sent, because the prefix before it changed.
 
 Newer models answer 400 to thinking behind any other prefix.
 """
@@ -11,9 +11,9 @@ from sidecar.session.view.view_history import Epoch
 
 
 def unbound(messages: Iterable[Message], epochs: Sequence[Epoch], now: View) -> frozenset[PartId]:
-    """Shown thinking whose prefix would differ from the original.
+    """Finds shown thinking whose prefix would differ from the original.
 
-    `epochs`: all views so far, oldest first; `now`: the planned view.
+    `epochs` are all views so far, oldest first; `now` is the planned one.
     """
     conversation = [message for message in messages if message.status != "discarded"]
     owned = {

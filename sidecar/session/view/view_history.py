@@ -1,4 +1,4 @@
-"""All views of a session: a fold over the log's records."""
+"""All views of a session, folded from the log's records."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -22,11 +22,11 @@ SHARE = 16
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """A view from a time on; thinking of that time is bound to the view.
+    """A view from a time on, which that time's thinking is bound to.
 
-    `newest`: the change, standing then, that last began an epoch of the cache, at `opened`.
-    `later`: rewrites that made the view from `base`, which other epochs share; `known`: the view
-    itself, as long as anybody holds it.
+    `newest` is the change that last began an epoch of the cache, at `opened`, and was in effect
+    then. `later` rewrites made the view from `base`, which other epochs share; `known` refers to
+    the view while anybody holds it.
     """
 
     since: Millis
@@ -38,7 +38,7 @@ class Epoch:
 
     @property
     def view(self) -> View:
-        """Folded when asked for: each lists all that ever left the prompt."""
+        """Folded on request, as each view lists all that ever left the prompt."""
         if not self.later:
             return self.base
         found = self.known[0]() if self.known else None
@@ -49,14 +49,14 @@ class Epoch:
 
 
 class Views:
-    """Follows records of the view; each is read once."""
+    """Follows the records that change the view, reading each once."""
 
     def __init__(self, records: Sequence[LogRecord]) -> None:
         self._records = records
         self.forget()
 
     def forget(self) -> None:
-        """After a failed write, all is read again."""
+        """Reads everything again, after a failed write."""
         self._read = 0
         self._made: dict[str, Recorded] = {}
         self._by_revision: dict[int, Recorded] = {}
@@ -67,13 +67,13 @@ class Views:
         self._opened: tuple[Millis, Recorded] | None = None
 
     def take_rest(self) -> list[tuple[View, View]]:
-        """Read all, not only a window; pairs of views: narrow, whole."""
+        """Reads the whole log instead of a window; returns pairs of narrow and whole views."""
         before = self._epochs
         self.forget()
         return [(one.view, other.view) for one, other in zip(before, self.epochs(), strict=False)]
 
     def standing(self) -> tuple[Recorded, ...]:
-        """Rewrites not undone, and undos, in order."""
+        """Lists rewrites in effect, and undos, in order."""
         self._follow()
         return self._stood[-1][1]
 
@@ -106,7 +106,7 @@ class Views:
 
     @property
     def opened(self) -> tuple[Millis, Recorded] | None:
-        """The newest change that began an epoch, standing or not, and when."""
+        """The newest change that began an epoch, in effect or not, and when."""
         self._follow()
         return self._opened
 
@@ -116,7 +116,7 @@ class Views:
         return self._pinned
 
     def find(self, compaction_id: str) -> Recorded | None:
-        """Even if undone."""
+        """Finds a rewrite, even if undone."""
         self._follow()
         return self._made.get(compaction_id)
 
@@ -125,9 +125,9 @@ class Views:
         return not any(_is(recorded, compaction_id) for recorded in self._stood[-1][1])
 
     def left_out(self, compaction_id: str) -> frozenset[PartId] | None:
-        """Parts omitted or shortened by a rewrite; `None`: unknown id.
+        """Lists parts that a rewrite omitted or shortened; `None` for an unknown id.
 
-        Also of earlier rewrites with retired notes, now named by no note.
+        Parts of earlier rewrites count too, where their notes were retired for this one's.
         """
         found = self.find(compaction_id)
         if found is None:
@@ -141,7 +141,7 @@ class Views:
 
     @property
     def made(self) -> int:
-        """Undone ones included."""
+        """Counts all rewrites, undone ones too."""
         self._follow()
         return len(self._made)
 

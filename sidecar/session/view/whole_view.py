@@ -1,4 +1,4 @@
-"""A window's view, once the whole log is read."""
+"""Widens a window's view once the whole log is read."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from sidecar.session.view.view_history import Views
 def take_rest(
     log: SessionLog, view: ModelView, views: Views, rest: Rest, now: Callable[[], Millis]
 ) -> None:
-    """Only a loss begins an epoch."""
+    """Widens the view; only lost records begin an epoch."""
     sent = view.size([m for m in log if m.id not in rest.messages]).messages
     view.take_rest(views.take_rest(), views.view())
     if view.size(log).messages != sent:
