@@ -43,7 +43,7 @@ SHORTEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The state to go back to; `redo` allows a checkpoint too."""
+    """The state to go back to; `redo` may come with a `checkpoint`."""
 
     checkpoint: str | None = None
     before: str | None = None
@@ -53,7 +53,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class RestoreChoices:
-    """`paths`: relative to the session's folder."""
+    """How to restore; `paths`: relative to the session's folder."""
 
     scope: Scope = "both"
     on_conflict: OnConflict = "refuse"
@@ -86,7 +86,7 @@ def show(session: str, *, as_json: bool) -> int:
 
 
 async def _stored(session: SessionId) -> CheckpointListResult:
-    """From the store: no daemon, no lease."""
+    """Reads checkpoints from the store, without daemon or lease."""
     config, _ = load(workspace=None, environment=os.environ, options={})
     store = await asyncio.to_thread(open_store, config.data_dir)
     try:

@@ -11,7 +11,7 @@ _OVERWRITE_HELP = "Replace a file that is there."
 
 
 def commands() -> typer.Typer:
-    """`docs/reference/commands` is made from these."""
+    """Declares all commands; `docs/reference/commands` is made from these."""
     app = typer.Typer(
         add_completion=False,
         no_args_is_help=True,

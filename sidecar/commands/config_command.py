@@ -25,7 +25,7 @@ PIPED = 200
 
 
 def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
-    """`origin`: each source too; `options`: JSON."""
+    """Prints all settings; `origin`: each source too; `options`: JSON."""
     try:
         resolved = _resolved(folder, options)
     except BadRequest as error:
@@ -41,7 +41,7 @@ def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
 
 
 def check(folder: Path) -> int:
-    """Exit code 1 for any problem."""
+    """Prints problems; returns 1 for any."""
     resolved = _resolved(folder, "{}")
     for problem in resolved.problems:
         print(visible(str(problem)))
@@ -59,7 +59,7 @@ def check(folder: Path) -> int:
 
 
 def readable_keys(resolved: Resolved) -> list[str]:
-    """Files with a secret setting that others can read."""
+    """Returns files of settings that hold a key and that others can read."""
     given = (resolved.origins.get(name, ()) for name, one in SETTINGS.items() if one.secret)
     layers = {origin.layer.name: origin.layer for found in given for origin in found}
     files = (name for name, layer in layers.items() if layer.kind == "user")
@@ -67,7 +67,7 @@ def readable_keys(resolved: Resolved) -> list[str]:
 
 
 def init(*, overwrite: bool) -> int:
-    """Every setting as a comment; readable by the owner only."""
+    """Writes every setting as a comment; readable by the owner only."""
     path = user_file()
     flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if overwrite else os.O_EXCL)
     if path.exists() and not overwrite:
@@ -86,7 +86,7 @@ def init(*, overwrite: bool) -> int:
 
 
 def as_object(resolved: Resolved) -> JsonObject:
-    """`{value, default, origin: [{layer, at}], applies}` by name; no secrets."""
+    """Returns `{value, default, origin: [{layer, at}], applies}` by name; no secrets."""
     return {name: _described(one, resolved) for name, one in SETTINGS.items()}
 
 

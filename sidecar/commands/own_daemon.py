@@ -1,7 +1,4 @@
-"""The daemon that windows share, if any, or one for one command.
-
-The latter could not write sessions that windows have open.
-"""
+"""Connects to the daemon that windows share, if any, else to one for one command."""
 
 import os
 import sys
@@ -17,9 +14,9 @@ DAEMON = (*_SERVE, "--alone")
 
 
 def own_daemon() -> AbstractAsyncContextManager[Client, bool | None]:
-    """One of its own could not write the sessions that windows have open.
+    """Connects to the shared daemon, as another could not write sessions that windows have open.
 
-    It logs errors only, unless SIDECAR_LOG is set.
+    Without one, starts a daemon that logs errors only, unless SIDECAR_LOG is set.
     """
     command = (*_SERVE, "--shared") if _shared_runs() else DAEMON
     return connect(command, env={"SIDECAR_LOG": os.environ.get("SIDECAR_LOG", "error")})

@@ -52,7 +52,7 @@ def _show(console: Console, about: Any) -> None:  # noqa: ANN401 - as the daemon
 
 
 def stop(*, now: bool) -> int:
-    """Wait until it has ended: its turns first, for a minute, unless `now`."""
+    """Ends the daemon and waits: for its turns up to a minute, unless `now`."""
     console = terminal()
     try:
         ended = _asked("stop now" if now else "stop")
@@ -63,7 +63,7 @@ def stop(*, now: bool) -> int:
 
 
 def _asked(wish: str) -> list[str]:
-    """The answer of each that runs, until all close their connections."""
+    """Asks every daemon that runs; returns the answers once all have closed their connections."""
     asked: list[socket.socket] = []
     for path in paths_beside(socket_path(os.environ, __version__)):
         connection = reached(path)

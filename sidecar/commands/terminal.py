@@ -1,4 +1,4 @@
-"""Consoles for commands: no outside text reaches a terminal unescaped."""
+"""Consoles for commands, which escape all outside text."""
 
 import os
 import sys
@@ -19,10 +19,10 @@ INTERRUPTED = 130
 
 
 class Terminal(Console):
-    """No markup; plain texts are escaped."""
+    """A console without markup that escapes plain texts."""
 
     def render_str(self, text: str, *, style: str | Style = "", **_: object) -> Text:
-        """Rich's drawing of cells, headings and lines not yet a `Text`."""
+        """Escapes a text that Rich draws: cells, headings and lines not yet a `Text`."""
         return Text(visible_lines(text), style=style)
 
 
@@ -33,7 +33,7 @@ def terminal(*, stderr: bool = False, quiet: bool = False, width: int | None = N
 
 
 def wide_terminal() -> Terminal:
-    """As wide as the terminal, or `PIPED_WIDTH`."""
+    """Returns a console as wide as the terminal, or `PIPED_WIDTH`."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return terminal(width=None if known else PIPED_WIDTH)
 
@@ -43,18 +43,18 @@ def shown(text: str, style: str = "") -> Text:
 
 
 def refused(console: Console, message: str) -> int:
-    """Print why a command failed; return 1."""
+    """Prints why a command failed; returns 1."""
     console.print(shown(message, "red"), soft_wrap=True)
     return 1
 
 
 def say(line: str) -> None:
-    """To stderr."""
+    """Prints a line to stderr."""
     sys.stderr.write(f"{visible(line)}\n")
 
 
 def put_out(show: Callable[[], None]) -> None:
-    """Print, ignoring a reader that closed the pipe."""
+    """Prints, ignoring a reader that closed the pipe."""
     try:
         show()
         sys.stdout.flush()

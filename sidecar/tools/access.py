@@ -1,4 +1,4 @@
-"""Look at a call before it is decided on: what would it touch, and by which names? Reads files."""
+"""Finds out what a call would touch, and by which names, before anyone decides. Reads files."""
 
 import os
 import re
@@ -50,7 +50,7 @@ _OF_ENVIRONMENT = ("bin", "Scripts", "lib", "lib64", "Lib")
 
 
 def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
-    """With a `problem` for malformed input; a few calls of lstat."""
+    """Returns a call's access, with a `problem` for malformed input; takes a few calls of lstat."""
     if spec.origin != "builtin":
         return Access(spec.kind, _client_title(spec, given))
     try:
@@ -66,9 +66,9 @@ def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
 
 
 def look_around(root: Path, variables: Mapping[str, str]) -> None:
-    """Read ahead what looks at edited files read anew only after a change. Blocks.
+    """Fills caches that checks of edited files use, before the first edit. Blocks.
 
-    Names in the folders above and the home folder, and words of variables.
+    Reads names in the folders above and the home folder, and words of variables.
     """
     real = Path(os.path.realpath(root))
     linked_names((".",), real, real, holds_later, variables)
@@ -118,7 +118,7 @@ def _by_command(found: Access, command: str, place: Place, context: ToolContext)
 def _writing(
     found: Access, names: tuple[str, ...], reals: list[Path], folder: Path, context: ToolContext
 ) -> Access:
-    """With other names of the files to write, and why these are not ordinary.
+    """Adds other names of the files to write, and why the files are not ordinary.
 
     `names`: as given, relative to `folder`; `reals`: the same, resolved.
     """
@@ -151,7 +151,7 @@ def _writing(
 def _special_folders(
     reals: list[Path], shown: list[str], linked: set[str], root: Path
 ) -> Iterator[str]:
-    """Above the workspace or a file: those with what runs later, and environments of Python."""
+    """Yields folders around files or workspace with what runs later, and Python environments."""
     above = own_names(root)
     yield from filter(None, (held_above(above, name) for name in shown or ([] if reals else [""])))
     # By a link a file may lie in an environment, too, and a folder be one.
@@ -165,7 +165,7 @@ def _special_folders(
 
 
 def _marked_above(folder: Path, root: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
-    """Below the workspace's root, or outside below the disk's."""
+    """Returns folders with a mark, below the workspace's root, or outside below the disk's."""
     base = root if folder.is_relative_to(root) else Path(folder.anchor)
     return roots_above(folder, base, marks)
 

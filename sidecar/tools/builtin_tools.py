@@ -1,4 +1,4 @@
-"""The built-in tools' definitions, sorted by name."""
+"""Defines the built-in tools, sorted by name."""
 
 from types import MappingProxyType
 
@@ -207,7 +207,7 @@ def kept_end(spec: ToolSpec) -> Keep:
 
 
 def signature(spec: ToolSpec) -> str:
-    """As in `{path, offset?, limit?}`."""
+    """Writes a tool's inputs as in `{path, offset?, limit?}`."""
     properties, required = spec.input_schema.get("properties"), spec.input_schema.get("required")
     names = properties if isinstance(properties, dict) else {}
     needed = required if isinstance(required, list) else []

@@ -1,4 +1,4 @@
-"""Tools provided by the client."""
+"""Runs tools that the client provides."""
 
 from dataclasses import dataclass, field, replace
 
@@ -12,7 +12,7 @@ MOST_SHOWN = 200
 
 
 async def call_client_tool(name: str, given: Json, context: ToolContext) -> ToolAnswer:
-    """Failures become error answers; raises Cancelled."""
+    """Asks the client; failures become error answers. Raises Cancelled."""
     if context.client is None:
         return ToolAnswer(f"The client that provides {name} is not connected.", is_error=True)
     try:
@@ -25,9 +25,9 @@ async def call_client_tool(name: str, given: Json, context: ToolContext) -> Tool
 
 
 def read_answer(name: str, result: Json) -> ToolAnswer:
-    """`result`: `{content, isError?, title?, metadata?, attachments?}`.
+    """Reads `{content, isError?, title?, metadata?, attachments?}`.
 
-    Malformed ones become errors.
+    A malformed result becomes an error answer.
     """
     if not isinstance(result, dict):
         return _malformed(name, "an object with `content`", result)

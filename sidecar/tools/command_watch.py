@@ -1,7 +1,7 @@
 """Ends commands that still run when the daemon is killed.
 
-A small shell reads from a pipe that ends with the daemon. A command begun just before is missed:
-holding each up would take another program in front.
+A small shell reads a pipe that closes with the daemon. A command begun just before is missed:
+waiting for each would need another program in front.
 """
 
 import os
@@ -28,7 +28,7 @@ for group in $groups; do kill -s KILL -- "-$group"; done
 
 @contextmanager
 def ended_with_daemon(group: int) -> Iterator[None]:
-    """Watch a process group in the block, if descriptors suffice."""
+    """Watches a process group during the block, if descriptors suffice."""
     _tell(f"+ {group}\n")
     try:
         yield
@@ -43,7 +43,7 @@ def _tell(line: str) -> None:
 
 @cache
 def _watcher() -> int:
-    """The pipe's end that no other process has."""
+    """Starts the shell; returns the pipe's end that no other process has."""
     readable, writable = os.pipe()
     try:
         os.posix_spawn(

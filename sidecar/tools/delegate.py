@@ -1,4 +1,4 @@
-"""`delegate`: a task for a child session, which reports back."""
+"""The tool `delegate`, which gives a task to a child session that reports back."""
 
 from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.conversation.turns import TITLE
@@ -13,7 +13,7 @@ MOST_TOKENS = 2_000
 
 
 async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """The report, or an error.
+    """Returns the report, or an error.
 
     `metadata`: `{sessionId, cost, steps}`, with USD as text or `None`. Raises BadRequest.
     """

@@ -1,4 +1,4 @@
-"""Both ends of an output of any length, in bounded memory."""
+"""Keeps both ends of an output of any length, in bounded memory."""
 
 from collections import deque
 
@@ -7,7 +7,7 @@ _PIECE = 64 * 1024
 
 
 class OutputEnds:
-    """The first and the last `limit / 2` bytes."""
+    """Keeps the first and the last `limit / 2` bytes."""
 
     def __init__(self, limit: int = MAX_KEPT) -> None:
         self._half = limit // 2
@@ -34,7 +34,7 @@ class OutputEnds:
             self.dropped += gone
 
     def text(self) -> str:
-        """With the number of bytes dropped between."""
+        """Returns both ends, with the number of bytes dropped between."""
         tail = b"".join(self._tail)
         if not self.dropped:
             return (bytes(self._head) + tail).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Run a built-in tool; every failure is an answer."""
+"""Runs a built-in tool; every failure is an answer."""
 
 import asyncio
 import os
@@ -49,7 +49,7 @@ _MOVED = "What this call would touch changed since it was decided on. Send it ag
 
 @dataclass(frozen=True, slots=True)
 class _Rechecked:
-    """Changes, followed while the call's access is as decided.
+    """Follows changes while the call's access is still as decided.
 
     During the snapshot before, another command may move a link.
     """
@@ -80,7 +80,7 @@ class _Rechecked:
 async def run_builtin(
     name: str, given: Json, context: ToolContext, decided: Access | None = None
 ) -> ToolAnswer:
-    """Failures become error answers.
+    """Runs a tool; failures become error answers.
 
     A call whose access is no longer as `decided`, through a moved link, does not run; a change is
     checked right before. Raises Cancelled once the client is gone.

@@ -1,6 +1,6 @@
-"""`shell`: one command in its own process group, with limits of time and memory.
+"""The tool `shell`: one command in its own process group, with limits of time and memory.
 
-Output comes through our own pipe: asyncio's would wait for every grandchild.
+Output comes through Sidecar's own pipe: asyncio's would wait for every grandchild.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ _OBEYED = (
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
-    """`code`: `None` if killed; `notes`: for the model."""
+    """How a command ended; `code`: `None` if killed; `notes`: for the model."""
 
     text: str
     code: int | None
@@ -56,7 +56,7 @@ class _Ran:
 
 
 async def shell(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Failure is an answer with `exitCode`, a timeout an error."""
+    """Runs a command; failure is an answer with `exitCode`, a timeout an error."""
     command = inputs.text(given, "command")
     asked = inputs.whole(given, "timeoutMs", least=1) or DEFAULT_TIMEOUT_MS
     timeout = min(asked, MAX_TIMEOUT_MS)
@@ -133,18 +133,18 @@ def _shell(environment: Mapping[str, str]) -> str:
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """Without secrets, pager, or prompts."""
+    """Returns the environment without secrets, pager, or prompts."""
     kept = {**for_git(without_secrets(environment)), **_named_anew(environment)}
     return {**kept, "TERM": "dumb", **_PLAIN}
 
 
 def _fetching(command: str) -> Mapping[str, str]:
-    """Keeps a reading git from a partial clone's remote, else asked for any named object."""
+    """Keeps a git that only reads from fetching named objects of a partial clone."""
     return FETCHING_NOTHING if reads_by_git(plain_words(command)) else {}
 
 
 def _named_anew(environment: Mapping[str, str]) -> dict[str, str]:
-    """Empties variables that name a file to obey, but for absolute paths without expansions."""
+    """Empties variables that name a file to obey, unless an absolute path without expansions."""
     plain = re.compile(r"(?:/[^$`\\\"]*)?")
     return {name: "" for name in _OBEYED if not plain.fullmatch(environment.get(name, ""))}
 
@@ -186,7 +186,7 @@ async def _running(
 
 
 async def _started(start: Awaitable[Process]) -> Process:
-    """If cancelled meanwhile, ends the whole group."""
+    """Starts a process; if cancelled meanwhile, ends the whole group."""
     starting = asyncio.gather(start, return_exceptions=True)
     cancelled: asyncio.CancelledError | None = None
     while not starting.done():
@@ -248,6 +248,5 @@ def _signal(process: Process, number: int) -> bool:
 
 
 def _exit_code(process: Process) -> int:
-    """As in a shell: 128 plus an ending signal."""
     code = process.returncode or 0
     return 128 - code if code < 0 else code

@@ -13,7 +13,7 @@ from sidecar.workspace.buffers import Buffers
 
 @dataclass(frozen=True, slots=True)
 class PermissionOption:
-    """`kind`: ACP's (allow_once, allow_always, reject_once, …)."""
+    """An answer that the user may choose; `kind`: ACP's (allow_once, reject_always, …)."""
 
     option_id: str
     name: str
@@ -22,7 +22,7 @@ class PermissionOption:
 
 @dataclass(frozen=True, slots=True)
 class TerminalEnd:
-    """`code`: `None` if killed. `cut`: the beginning is missing."""
+    """How a command ended; `code`: `None` if killed. `cut`: the beginning is missing."""
 
     text: str
     code: int | None
@@ -31,7 +31,7 @@ class TerminalEnd:
 
 
 class Terminals(Protocol):
-    """Terminals of the editor, where people see commands."""
+    """The editor's terminals, where people see commands."""
 
     async def run(
         self,
@@ -42,7 +42,7 @@ class Terminals(Protocol):
         seconds: float,
         variables: Mapping[str, str],
     ) -> TerminalEnd:
-        """Killed after `seconds`; raises SidecarError if the editor fails.
+        """Runs a command, killed after `seconds`; raises SidecarError if the editor fails.
 
         `variables`: added to the editor's.
         """
@@ -50,7 +50,7 @@ class Terminals(Protocol):
 
 
 class Client(Protocol):
-    """The editor. Once gone, all methods raise `Cancelled`."""
+    """The editor; once gone, all methods raise `Cancelled`."""
 
     @property
     def can_read_files(self) -> bool: ...
@@ -64,13 +64,13 @@ class Client(Protocol):
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:
-        """`tool/call`'s result, unchanged."""
+        """Returns `tool/call`'s result, unchanged."""
         ...
 
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """The chosen option's id, or `None` if dismissed."""
+        """Asks the user; returns the chosen option's id, or `None` if dismissed."""
         ...
 
     async def read_text_file(self, session_id: SessionId, path: str) -> str: ...
@@ -79,7 +79,7 @@ class Client(Protocol):
 
 
 class ThroughClient:
-    """Passes requests on; of tools and files, under `session_id`."""
+    """Passes requests on; those of tools and files go under `session_id`."""
 
     def __init__(self, client: Client, session_id: SessionId | None = None) -> None:
         self._client = client
@@ -112,7 +112,7 @@ class ThroughClient:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """Before the output is cut and stored.
+    """A tool's answer before the output is cut and stored.
 
     `metadata`: for people and the ledger (`exitCode`, `diff`). `most_tokens` limits the model's
     view.
@@ -128,7 +128,7 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """Work for a child session. `tools`: allowed ones; `None` for all."""
+    """Work for a child session; `tools`: the allowed ones, `None` for all."""
 
     task: str
     context: str = ""
@@ -137,7 +137,7 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True)
 class SubtaskEnd:
-    """`cost`: USD (`None`: unknown), `failed`: the reason."""
+    """What came of a subtask; `cost`: USD, or `None`; `failed`: the reason, or ""."""
 
     session_id: SessionId
     report: str
@@ -150,11 +150,11 @@ class Changes(Protocol):
     """Follows the workspace's changes, for restores."""
 
     def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:
-        """Wrap the writing of a file."""
+        """Returns a block in which to write a file."""
         ...
 
     def running(self, call: Intent) -> AbstractAsyncContextManager[None]:
-        """Wrap a call that may change any file."""
+        """Returns a block for a call that may change any file."""
         ...
 
 
@@ -180,7 +180,7 @@ Delegate: TypeAlias = Callable[[Subtask, str, Progress], Awaitable[SubtaskEnd]]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A call's access, for permission rules.
+    """What a call accesses, for permission rules.
 
     `paths`: absolute, links resolved (a command's: its working directory); `outside` the workspace;
     `shown`: all, relative if inside; `linked`: written paths' other names, by links and inner
@@ -205,7 +205,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """One call's surroundings.
+    """What a tool may use in one call.
 
     `cwd`: the workspace's root. `environment`: the daemon's; a shell gets none of its secrets.
     `granted`: outside paths allowed.

@@ -1,1 +1,1 @@
-"""Alone in knowing pygls, framing and JSON-RPC."""
+"""The only package that knows pygls, framing and JSON-RPC."""

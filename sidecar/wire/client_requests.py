@@ -1,4 +1,4 @@
-"""Requests and notifications to one client."""
+"""Sends requests and notifications to one client."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ class ClientFailed(SidecarError):
 
 
 class ClientRequests:
-    """Open until the client is gone."""
+    """Sends requests and awaits their answers, until the client is gone."""
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
@@ -33,11 +33,11 @@ class ClientRequests:
         self._closed = False
 
     def notify(self, method: str, params: JsonObject) -> None:
-        """LSP's own notifications only."""
+        """Sends a notification; meant for LSP's own only."""
         self._outbox.answer({"jsonrpc": "2.0", "method": method, "params": params})
 
     async def request(self, method: str, params: JsonObject) -> Json:
-        """No time limit; raises ClientFailed, or Cancelled once the client is gone."""
+        """Awaits an answer without limit; raises ClientFailed, or Cancelled without client."""
         if self._closed:
             raise Cancelled("the editor is not connected any more")
         message = self.asking(method, params)
@@ -79,7 +79,7 @@ class ClientRequests:
 
 
 class ClientLog:
-    """Problems, for the daemon's log and, by `requests`, the client's."""
+    """Writes problems to the daemon's log and, by `requests`, to the client's."""
 
     def __init__(self, requests: ClientRequests | None) -> None:
         self._requests = requests

@@ -1,4 +1,4 @@
-"""One client: capabilities, requests and notifications."""
+"""Keeps one client's capabilities, requests and notifications."""
 
 import os
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ _OUTPUT_DELTA = ["params", "update", "_meta", "sidecar", "outputDelta"]
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """Requests that a client answers.
+    """Which requests a client answers.
 
     `ours`: any of Sidecar's own; `progress`: `window/workDoneProgress/create`.
     """
@@ -106,7 +106,7 @@ class Connection:
 
     @property
     def terminals(self) -> Terminals | None:
-        """LSP has none."""
+        """Returns none, as LSP has none."""
         return None
 
     # --- telling the client ------------------------------------------------------------------
@@ -155,7 +155,10 @@ class Connection:
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:
-        """Cancellation reaches the client; raises ClientFailed, also without tools."""
+        """Has the client run a tool; raises ClientFailed, also if the client runs none.
+
+        A cancellation reaches the client.
+        """
         if not self.can.call_tools:
             raise self._lacks("this editor runs no tools: it did not announce `toolCall`")
         params: JsonObject = {
@@ -169,7 +172,7 @@ class Connection:
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """`None` for a dismissed question.
+        """Asks the user; returns `None` for a dismissed question.
 
         Raises ClientFailed for a client that cannot ask, or an unknown option.
         """
@@ -232,7 +235,7 @@ def _choice(answer: Json, options: tuple[PermissionOption, ...]) -> str | None:
 
 
 def alarm(event: AlertChanged) -> JsonObject | None:
-    """`None` below a warning."""
+    """Returns an alert as a message; `None` below a warning."""
     kinds = {"warning": 2, "critical": 1}
     if event.state != "raised" or event.level not in kinds:
         return None
@@ -240,13 +243,12 @@ def alarm(event: AlertChanged) -> JsonObject | None:
 
 
 def path_of(uri: str) -> str | None:
-    """`None` for other URIs than `file:`."""
+    """Returns the path of a `file:` URI; `None` for others."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" else None
 
 
 def folder_at(path: str) -> Path:
-    """Raises ValueError for a NUL byte."""
     if b"\0" in os.fsencode(path):
         raise ValueError("no path holds a NUL")
     return Path(path)

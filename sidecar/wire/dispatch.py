@@ -1,4 +1,4 @@
-"""JSON-RPC for both faces: exactly one answer to each request."""
+"""Handles JSON-RPC for LSP and ACP: exactly one answer to each request."""
 
 import asyncio
 import logging
@@ -38,9 +38,9 @@ AT_ONCE = 32
 class Ticket:
     """One request in progress.
 
-    A handler that `ends_itself` learns of a cancellation by `on_cancel`, or `cancelled` if earlier;
-    other tasks are cancelled. `on_answered` runs once the result is queued. `arrived`: a prompt is
-    in line.
+    A handler that `ends_itself` learns of a cancellation by `on_cancel`, or by `cancelled` if
+    earlier; tasks of other handlers are cancelled. `on_answered` runs once the result is queued.
+    `arrived`: set once a prompt is in line.
     """
 
     ends_itself: bool = False
@@ -61,29 +61,29 @@ Greet: TypeAlias = Callable[[JsonObject], Awaitable[None]]
 
 
 class Face(Protocol):
-    """A protocol's requests and notifications."""
+    """Handles one protocol's requests and notifications."""
 
     def allow(self, method: str) -> None:
-        """Raise RefusedMessage out of turn."""
+        """Raises RefusedMessage for a method that comes out of turn."""
         ...
 
     def listens(self, method: str) -> bool:
-        """Other notifications are dropped."""
+        """Whether a notification is handled; others are dropped."""
         ...
 
     def work(self, method: str, params: Json, ticket: Ticket) -> DispatchedWork:
-        """A handler with structured params; raises RefusedMessage."""
+        """Returns a handler bound to structured params; raises RefusedMessage."""
         ...
 
     def answered(self, method: str) -> None: ...
 
     def explain(self, method: str, error: Exception) -> JsonObject | None:
-        """`None` for an unexpected error."""
+        """Returns an error to send; `None` for an unexpected one."""
         ...
 
 
 class Dispatch:
-    """A connection's requests, in both directions."""
+    """Tracks a connection's requests, in both directions."""
 
     def __init__(
         self, requests: ClientRequests, outbox: Outbox, group: asyncio.TaskGroup, face: Face
@@ -104,13 +104,13 @@ class Dispatch:
         return len(self._under_way) > 2 * AT_ONCE
 
     async def settle(self, limit: float) -> None:
-        """`limit`: seconds; prompts' answers are not awaited."""
+        """Waits up to `limit` seconds for answers, except those of prompts."""
         asked = [task for ticket, task in self._under_way.values() if not ticket.ends_itself]
         if asked:
             await asyncio.wait(asked, timeout=limit)
 
     async def arrivals(self) -> None:
-        """Until prompts sent so far are in line."""
+        """Waits until prompts sent so far are in line."""
         for ticket, _ in tuple(self._under_way.values()):
             if ticket.ends_itself:
                 await ticket.arrived.wait()
@@ -228,7 +228,7 @@ class Dispatch:
                 ticket.on_answered()
 
     async def _in_turn(self, method: str, work: DispatchedWork, ticket: Ticket) -> Json:
-        """Run a handler once its answer has room.
+        """Runs a handler once its answer has room.
 
         Reads are not paused: thousands of requests may be read already, and cancellations must
         pass.
@@ -293,7 +293,7 @@ def _required(shape: type) -> frozenset[str]:
 
 
 def structure(params: Json, shape: type | None) -> Any:  # noqa: ANN401 - of the given shape
-    """Raises RefusedMessage, naming the invalid field."""
+    """Converts params to `shape`; raises RefusedMessage, naming the invalid field."""
     if shape is None:
         return params
     if isinstance(params, dict):

@@ -1,4 +1,4 @@
-"""The one table from errors to JSON-RPC codes."""
+"""Maps errors to JSON-RPC codes, in one table."""
 
 from typing import get_args
 
@@ -50,7 +50,7 @@ MOST_SAID = 800
 
 
 class RefusedMessage(Exception):
-    """Refused before reaching a handler."""
+    """A message refused before reaching a handler."""
 
     def __init__(self, code: int, kind: str, message: str, **data: Json) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ def code_of_turn(kind: str) -> int:
 
 
 def fault(error: SidecarError) -> JsonObject:
-    """Always with `data.kind`."""
+    """Writes an error for the wire, always with `data.kind`."""
     data: JsonObject = {k: v for k, v in error.data.items() if v is not None}
     return {
         "code": CODES.get(type(error), INTERNAL_ERROR),
@@ -75,7 +75,7 @@ def fault(error: SidecarError) -> JsonObject:
 
 
 def _short(message: str) -> str:
-    """Cut the middle: advice stands at the end."""
+    """Cuts a message's middle, as advice stands at the end."""
     if len(message) <= MOST_SAID:
         return message
     half = MOST_SAID // 2
@@ -83,7 +83,7 @@ def _short(message: str) -> str:
 
 
 def internal(error: BaseException) -> JsonObject:
-    """For a bug, without paths or bodies."""
+    """Writes the error for a bug, without paths or bodies."""
     message = "Something went wrong inside the daemon: its log on stderr says what."
     # Python has no class of its own for a thread without memory.
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":

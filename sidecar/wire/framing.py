@@ -1,6 +1,7 @@
-"""Bytes to messages and back, for both framings.
+"""Turns bytes into messages and back, for both framings.
 
-LSP's `Content-Length:` headers; or one JSON object a line, if the first byte is `{` or `[`.
+These are LSP's `Content-Length:` headers, or one JSON object a line if the first byte is `{` or
+`[`.
 """
 
 import json
@@ -33,7 +34,7 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A body is not JSON; the stream continues."""
+    """A body that is not JSON; the stream continues."""
 
     reason: str
 
@@ -42,7 +43,7 @@ class Malformed:
 class DroppedMessage:
     """A message too large for memory; the stream continues.
 
-    `head`: its first members, with the id to answer, the next one as null.
+    `head`: its first members, with the id to answer; the member after them is null.
     """
 
     head: JsonObject
@@ -59,7 +60,7 @@ Frame: TypeAlias = Arrived | Malformed | DroppedMessage | Broken
 
 
 class FrameDecoder:
-    """Buffers one frame at most."""
+    """Splits bytes into frames; buffers one frame at most."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -177,7 +178,7 @@ class FrameDecoder:
 
 
 def parse(body: bytes) -> Arrived | Malformed | DroppedMessage:
-    """Numbers keep all digits; NaN and infinity are refused."""
+    """Parses a body; numbers keep all digits, NaN and infinity are refused."""
     try:
         return Arrived(read(body))
     except ValueError as error:

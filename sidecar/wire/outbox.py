@@ -1,4 +1,4 @@
-"""Messages waiting for one client: bounded, never delaying others.
+"""Keeps messages for one client: bounded, never delaying other clients.
 
 With too many unread answers, the client's requests wait. At the limits, updates are dropped;
 `session/changed` has the client catch up by `session/load {after}`.
@@ -36,7 +36,7 @@ class _Entry:
 
 
 class Outbox:
-    """`write` returns once the bytes are on the wire."""
+    """Queues messages; `write` returns once the bytes are on the wire."""
 
     def __init__(
         self, write: Callable[[bytes], Awaitable[None]], revision_of: Callable[[str], int | None]
@@ -56,18 +56,21 @@ class Outbox:
         self.framing: Framing = "headers"
 
     def depth(self) -> int:
-        """Waiting messages; from any thread."""
+        """Counts waiting messages; from any thread."""
         return len(self._waiting)
 
     def answer(self, message: JsonObject) -> None:
-        """Or a request: never dropped."""
+        """Queues an answer or request, which is never dropped."""
         self._add(_Entry("answer", message, _size(message)))
 
     def update(self, session_id: str, message: JsonObject) -> None:
         self._offer(_Entry("update", message, _size(message), session_id))
 
     def chunk(self, session_id: str, key: str, message: JsonObject, text: list[str]) -> None:
-        """Joined to a waiting one of the same `key`; `text`: keys to the text in the message."""
+        """Queues text, or joins it to the last message of the same `key`.
+
+        `text`: keys to the text in the message.
+        """
         last = self._waiting[-1] if self._waiting else None
         joins = last is not None and last.kind == "chunk" and last.key == key
         if last is not None and joins and not self._full():
@@ -78,7 +81,7 @@ class Outbox:
         self._offer(_Entry("chunk", message, _size(message), session_id, key))
 
     def changed(self, session_id: str, message: JsonObject, *, may_wait: bool) -> None:
-        """A new revision; one that may wait gives way to newer ones for `HELD` seconds."""
+        """Queues a new revision; if it `may_wait`, newer ones replace it for `HELD` seconds."""
         waits = self._grown.pop(session_id, None)
         if not may_wait:
             self.update(session_id, message)
@@ -102,7 +105,7 @@ class Outbox:
         self._add(entry)
 
     async def paced(self, session_id: str, message: JsonObject) -> None:
-        """Waits for room: replays lose nothing."""
+        """Queues an update once there is room, so that replays lose nothing."""
         while self._full() and not self._closed:
             self._moved.clear()
             await self._moved.wait()
@@ -119,7 +122,7 @@ class Outbox:
         self._moved.set()
 
     async def run(self) -> None:
-        """Until closed and empty, or the client is gone."""
+        """Writes messages until closed and empty, or the client is gone."""
         while True:
             if not self._waiting:
                 self._resync()
@@ -183,7 +186,7 @@ class Outbox:
 
 
 def join(into: JsonObject, more: JsonObject, text: list[str]) -> int:
-    """Keeps the newer sequence number; returns the characters added."""
+    """Adds a chunk's text and newer sequence number to another; returns the characters added."""
     inner, source = _at(into, text[:-1]), _at(more, text[:-1])
     added = str(source[text[-1]])
     inner[text[-1]] = str(inner[text[-1]]) + added

@@ -1,4 +1,4 @@
-"""An editor that knows LSP alone: messages, questions and progress."""
+"""Reaches editors that know LSP alone: messages, questions and progress."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -31,7 +31,7 @@ LEVELS = {"error": ERROR, "warning": WARNING}
 class PlainEditor(ThroughClient):
     """Implements `tools.tool_contract.Client`.
 
-    Asks by `window/showMessageRequest`; shows only important events.
+    Asks by `window/showMessageRequest`, and shows only important events.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -50,7 +50,7 @@ class PlainEditor(ThroughClient):
         self.connection.requests.notify("window/logMessage", shown(INFO, text))
 
     async def choose(self, question: str, choices: Sequence[str]) -> str | None:
-        """`None` when dismissed; ClientFailed if the editor cannot ask."""
+        """Asks the user; returns `None` if dismissed, raises ClientFailed if impossible."""
         titles = {visible(choice): choice for choice in choices}
         actions: list[Json] = [{"title": title} for title in titles]
         params = {**shown(INFO, question), "actions": actions}
@@ -83,7 +83,7 @@ class PlainEditor(ThroughClient):
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """`None` when dismissed, or if the editor cannot ask."""
+        """Asks the user; returns `None` if dismissed or impossible."""
         if self.connection.can.ask_permission:
             return await self.connection.request_permission(session_id, tool_call, options)
         title = str(tool_call.get("title") or "a tool")
@@ -112,7 +112,7 @@ class PlainEditor(ThroughClient):
 
 
 def _asked(title: str, tool_call: JsonObject) -> list[str]:
-    """The change, or all input missing in the title."""
+    """Returns the question's lines: title and change, or all input missing in the title."""
     content = tool_call.get("content")
     lines: list[str] = []
     for block in content if isinstance(content, list) else ():
@@ -134,9 +134,9 @@ def _is_cut(tool_call: JsonObject) -> bool:
 
 
 def _says(title: str, given: Json) -> bool:
-    """Whether the title is one of our own tools', which hold the whole input.
+    """Whether a title is one of Sidecar's own tools', which hold the whole input.
 
-    Others omit a value's name, and empty ones.
+    Other titles omit a value's name, and empty values.
     """
     match given:
         case {"command": str(command), "cwd": str(folder), **rest} if (
@@ -168,7 +168,7 @@ def _pages(lines: Sequence[str]) -> list[str]:
 
 
 def meter_line(meter: Meter) -> str:
-    """`~` marks an estimate."""
+    """Writes the meter on one line; `~` marks an estimate."""
     mark = "~" if meter.accuracy == "estimated" else ""
     return f"{mark}{meter.percent:.0f}% · {tokens(meter.used)}/{tokens(meter.limit)}"
 

@@ -1,4 +1,4 @@
-"""pygls, repaired: one answer to each request.
+"""Repairs pygls, so that each request gets one answer.
 
 pygls 2.1.1 renames params of unknown methods, finds messages inside nested objects, leaves bad
 requests unanswered, and writes tracebacks onto the wire. So this module parses messages, and
@@ -41,7 +41,7 @@ logger = logging.getLogger("sidecar.wire")
 
 
 class SidecarProtocol(LanguageServerProtocol):
-    """One connection's; pygls constructs it, `begin` completes it."""
+    """One connection's protocol; pygls constructs it, `begin` completes it."""
 
     # pygls looks at every attribute while it constructs the protocol.
     _exit: int | None = None
@@ -177,7 +177,7 @@ class SidecarProtocol(LanguageServerProtocol):
     # --- messages pygls sends of its own accord ----------------------------------------------
 
     def _send_data(self, data: object) -> None:
-        """Else pygls writes to stdout at once, and logs bodies."""
+        """Queues data, which pygls would write to stdout at once, logging bodies."""
         self._outbox.answer(self._converter.unstructure(data))
 
 

@@ -1,4 +1,4 @@
-"""Rollback as words: `[turns back] [scope] [handling of conflicts]`."""
+"""Reads a rollback's words: `[turns back] [scope] [handling of conflicts]`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ CONFLICTS = ("refuse", "keep", "overwrite", "merge")
 
 
 def wanted(words: str) -> tuple[Scope, OnConflict, int | None]:
-    """In any order; raises BadRequest."""
+    """Reads the words in any order; raises BadRequest."""
     scope, on_conflict, number = "both", "refuse", None
     for word in words.split():
         if word in SCOPES:
@@ -41,7 +41,7 @@ class UndoableTurn:
 
 
 async def turns_back(session: Session) -> list[UndoableTurn]:
-    """Newest first; raises BadRequest without any."""
+    """Returns turns, newest first; raises BadRequest without any."""
     found = (await session.checkpoints.listed()).checkpoints
     turns = [
         UndoableTurn(
@@ -56,7 +56,7 @@ async def turns_back(session: Session) -> list[UndoableTurn]:
 
 
 def numbered(turns: list[UndoableTurn], number: int) -> UndoableTurn:
-    """1 is the newest; raises BadRequest beyond the last."""
+    """Returns a turn by number, 1 the newest; raises BadRequest beyond the last."""
     if not 1 <= number <= len(turns):
         raise BadRequest(f"this session has {len(turns)} turns: give a number up to that")
     return turns[number - 1]

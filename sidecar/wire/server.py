@@ -59,7 +59,7 @@ async def serve(
     outboxes: list[Outbox] | None = None,
     is_child: bool = True,
 ) -> int:
-    """Serve until `exit`, end of stream or the client's death; returns the exit code.
+    """Serves until `exit`, end of stream or the client's death; returns the exit code.
 
     The first byte tells the protocol. `on_initialized`, for slow loading, follows the answer to
     `initialize`; `on_gone` precedes the last answers. `outboxes` hold this client's meanwhile.
@@ -111,7 +111,10 @@ async def serve(
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """`arrivals`: prompts in line. `end_code`: of a stream that just ends."""
+    """A client being served; `end_code`: for a stream that ends without `exit`.
+
+    `arrivals` waits until prompts are in line.
+    """
 
     connection: Connection
     dispatch: Dispatch
@@ -243,7 +246,7 @@ async def _after(answered: asyncio.Event, then: Callable[[], Awaitable[None]]) -
 
 
 async def _until_orphaned(parent: "asyncio.Future[int | None]", *, is_child: bool) -> None:
-    """Until the named process, or our parent, ends."""
+    """Waits until the named process, or Sidecar's parent, ends."""
     started_by = os.getppid()
     named = await parent
     while (not is_child or os.getppid() == started_by) and (named is None or _alive(named)):  # noqa: ASYNC110 - no event tells
@@ -274,7 +277,7 @@ def _options(params: JsonObject) -> JsonObject:
 
 
 def _root(params: JsonObject) -> Path | None:
-    """The first folder open in the editor; raises ValueError for another URI."""
+    """Returns the first folder open in the editor; raises ValueError for another URI."""
     folders = params.get("workspaceFolders")
     first = folders[0] if isinstance(folders, list) and folders else None
     uri = first.get("uri") if isinstance(first, dict) else params.get("rootUri")

@@ -14,7 +14,7 @@ from sidecar.wire.translate import iso
 
 
 class JsonLines(logging.Formatter):
-    """Time, level, logger, message."""
+    """Writes time, level, logger and message."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: JsonObject = {
@@ -29,7 +29,7 @@ class JsonLines(logging.Formatter):
 
 
 class WindowLog:
-    """A pipe to a window's stderr; full, it takes no more."""
+    """A pipe to a window's stderr; drops lines while full."""
 
     def __init__(self, descriptor: int | None) -> None:
         self._level = logging.INFO
@@ -40,11 +40,11 @@ class WindowLog:
             os.set_blocking(descriptor, False)
 
     def set_level(self, level: str) -> None:
-        """An unknown name changes nothing."""
+        """Sets the level; an unknown name changes nothing."""
         self._level = logging.getLevelNamesMapping().get(level.upper(), self._level)
 
     def write(self, level: int, line: str) -> None:
-        """Cut if too long to come whole."""
+        """Writes a line, cut if too long to come whole."""
         with self._lock, suppress(OSError):
             if self._descriptor is not None and level >= self._level:
                 data = line.encode(errors="replace")[: select.PIPE_BUF - 1]
@@ -68,7 +68,7 @@ class _ToWindow(logging.Handler):
 
 
 def log_to_stderr(level: str) -> None:
-    """Of one window's process."""
+    """Logs in the process of a single window."""
     _log(level, logging.StreamHandler(sys.stderr))
 
 
@@ -83,7 +83,7 @@ def log_of_windows() -> None:
 
 
 def _log(level: str, *handlers: logging.Handler) -> None:
-    """Libraries' errors only: pygls logs whole bodies."""
+    """Sets up logging; libraries only log errors, as pygls logs whole bodies."""
     for handler in handlers:
         handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=handlers, level=level.upper(), force=True)

@@ -1,4 +1,4 @@
-"""stdin and stdout in threads of their own."""
+"""Reads stdin and writes stdout in threads of their own."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ WriteBytes: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 
 def take_stdio() -> tuple[int, int]:
-    """Reserved for the protocol; returns their descriptors.
+    """Reserves stdin and stdout for the protocol; returns their descriptors.
 
     Later prints go to stderr; children inherit neither.
     """
@@ -31,7 +31,7 @@ def take_stdio() -> tuple[int, int]:
 
 
 def reader(descriptor: int, before: bytes = b"") -> ReadBytes:
-    """From a thread, after what was read `before`; `b""` at the end."""
+    """Reads in a thread, after what was read `before`; gives `b""` at the end."""
     loop = asyncio.get_running_loop()
     chunks: asyncio.Queue[bytes] = asyncio.Queue(AHEAD)
     if before:
@@ -55,7 +55,7 @@ def reader(descriptor: int, before: bytes = b"") -> ReadBytes:
 
 
 def writer(descriptor: int) -> WriteBytes:
-    """In a thread; the function awaits the write."""
+    """Returns a function that writes in a thread and awaits the write."""
     loop = asyncio.get_running_loop()
     jobs: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
 

@@ -1,4 +1,4 @@
-"""Session values as wire messages: camelCase, ACP's shapes where possible."""
+"""Writes session values as wire messages: camelCase, ACP's shapes where possible."""
 
 from datetime import UTC, datetime
 from typing import cast
@@ -161,7 +161,7 @@ def prompt_result(result: PromptResult) -> JsonObject:
 
 
 def usage(used: Usage) -> JsonObject:
-    """`inputTokens` excludes cached ones."""
+    """Writes counts of tokens; `inputTokens` excludes cached ones."""
     written = used.cache_write_5m + used.cache_write_1h
     return {
         "inputTokens": used.input,

@@ -1,4 +1,4 @@
-"""`sidecar demo`, as an editor would."""
+"""`sidecar demo`, which plays a session as an editor would."""
 
 import asyncio
 import os

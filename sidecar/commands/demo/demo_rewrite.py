@@ -29,7 +29,7 @@ SUMMARY_LINES, LEDGER_LINES, RECALLED_LINES = 12, 6, 3
 
 
 async def rewrite(client: Client, screen: Screen, session: str, forgotten: str | None) -> None:
-    """`forgotten`: a pattern."""
+    """Shows a compaction; `forgotten`: a pattern of text that it leaves out."""
     before = await client.context.meter(session)
     sent = await client.context.preview(session)
     await screen.chapter("What would a compaction leave out? context/compact with dryRun")

@@ -1,4 +1,4 @@
-"""The demo's restore: both edit; the agent's part is undone, redone."""
+"""The demo's restore: after both edited, the agent's part is undone and redone."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The demo's output: turns, meter and cost."""
+"""Prints the demo: turns, meter and cost."""
 
 import asyncio
 import re
@@ -46,7 +46,7 @@ REGIONS = {
 
 
 class Screen:
-    """`paced`: with time to read."""
+    """Prints updates; `paced`: with time to read."""
 
     def __init__(self, console: Console, *, paced: bool = False) -> None:
         self.console = console

@@ -8,7 +8,7 @@ from sidecar.observe.report.audit import audit
 
 
 def show(session: str | None, *, last: bool) -> int:
-    """A JSON object a line, oldest first."""
+    """Prints a JSON object a line, oldest first."""
     try:
         stored, redaction = stored_of(session, last=last)
     except SidecarError as error:

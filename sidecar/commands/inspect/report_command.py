@@ -1,4 +1,4 @@
-"""`sidecar report`: a private page."""
+"""`sidecar report`, which writes a page for this user alone."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A session for `inspect`, `report` and `audit`."""
+"""Reads a session for `inspect`, `report` and `audit`."""
 
 import asyncio
 import os
@@ -27,9 +27,9 @@ from sidecar.store.journal import Store
 
 
 def course_of(session: str | None, *, last: bool) -> Course:
-    """By id or its beginning, by folder, or the newest.
+    """Reads a session by id or its beginning, by folder, or the newest.
 
-    Without likely keys. Raises SidecarError.
+    Leaves out likely keys. Raises SidecarError.
     """
     return asyncio.run(_read(session, last=last))
 
@@ -92,7 +92,7 @@ async def _read(session: str | None, *, last: bool) -> Course:
 
 
 def _meant(session: str | None, *, last: bool) -> tuple[str | None, Path | None]:
-    """(session id or its beginning, folder): `None` for any."""
+    """Returns (session id or its beginning, folder), `None` for any."""
     if session is None:
         return None, None if last else Path.cwd()
     path = Path(session)

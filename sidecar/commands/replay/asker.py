@@ -30,11 +30,14 @@ T = TypeVar("T")
 
 
 class UnreadAnswer(Exception):
-    """Unreadable after all tries."""
+    """The model's answers could not be read after all tries."""
 
 
 class Asker:
-    """`most`: tokens of one answer. `cost`: USD, `None` after an unknown price."""
+    """Asks one model; `most`: tokens of one answer.
+
+    `cost`: USD, `None` after an unknown price.
+    """
 
     def __init__(self, model: Model, info: ModelInfo, most: int) -> None:
         self.info = info
@@ -67,7 +70,7 @@ class Asker:
         return "\n".join(part.text for part in draft.parts if isinstance(part, TextPart))
 
     def _count(self, usage: Usage) -> None:
-        """Failed requests are free."""
+        """Adds a request's cost; failed requests are free."""
         if not usage.prompt:
             return
         cost = price(self.info, usage)
@@ -82,7 +85,7 @@ class Asker:
         request: Callable[[Sequence[Question]], str],
         read: Callable[[str, Sequence[Question]], Mapping[str, T]],
     ) -> dict[str, T]:
-        """Asks once more for missing answers.
+        """Asks questions, and once more for missing answers.
 
         Raises ModelFailed, or UnreadAnswer, which names `what`.
         """
@@ -100,7 +103,7 @@ class Asker:
         )
 
     def writer(self, loop: asyncio.AbstractEventLoop, stopped: threading.Event) -> CaseAnswer:
-        """For a thread: a blocking function that requests a summary.
+        """Returns a function with which a thread requests a summary, blocking.
 
         After `stopped`, nothing is sent.
         """

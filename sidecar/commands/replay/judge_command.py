@@ -43,7 +43,7 @@ LIMIT_MOST = 1_000
 
 
 def judge(options: Options, model_id: str = "", limit: int = 3) -> int:
-    """Judge at most `limit` sessions and print the verdicts.
+    """Judges at most `limit` sessions and prints the verdicts.
 
     Exit codes: 0 passed, 1 failed or not judged, 2 bad settings, 130 interrupted.
     """
@@ -101,7 +101,7 @@ def _require_a_model(config: Config, model_id: str, *, given: bool) -> None:
 def _cases(
     paths: Iterable[Path], settings: Settings, info: ModelInfo, most: int, limit: int
 ) -> list[Case]:
-    """The first compacted ones: others leave nothing to judge."""
+    """Reads the first sessions with a compaction, as others leave nothing to judge."""
     count = load_counter()
     found: list[Case] = []
     whole: list[str] = []
@@ -130,7 +130,10 @@ async def _asked(
 
 
 async def _judged(cases: Sequence[Case], asker: Asker, settings: Settings) -> Judgement:
-    """A failure stays with its session. Raises ModelFailed for a refused key."""
+    """Judges all cases; a failure stays with its session.
+
+    Raises ModelFailed for a refused key.
+    """
     try:
         async with asyncio.TaskGroup() as group:
             running = [group.create_task(_outcome(case, asker)) for case in cases]

@@ -1,4 +1,4 @@
-"""Tables and JSON of `sidecar replay --judge`."""
+"""Prints `sidecar replay --judge` as tables and JSON."""
 
 import sys
 from collections import Counter

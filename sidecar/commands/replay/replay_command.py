@@ -41,7 +41,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of the command line."""
+    """The options of `sidecar replay`."""
 
     paths: tuple[Path, ...]
     policy: str
@@ -55,7 +55,7 @@ class Options:
 
 
 def replay(options: Options) -> int:
-    """Exit code 1 if nothing could be replayed, 2 for bad arguments."""
+    """Replays and prints; returns 1 if nothing could be replayed, 2 for bad arguments."""
     try:
         settings = settings_of(options)
         files = [file for path in options.paths for file in find_recordings(path)]
@@ -102,7 +102,6 @@ def ended(why: str, code: int) -> int:
 
 
 def settings_of(options: Options) -> Settings:
-    """Raises BadRequest."""
     known = policies()
     if options.policy not in known:
         raise BadRequest(
@@ -193,7 +192,7 @@ def _no_modules_of_the_folder() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_wait() -> Iterator[None]:
-    """Processes begun meanwhile take none until `_prepare`: imports would print a traceback."""
+    """Blocks interrupts in new processes until `_prepare`: imports would print tracebacks."""
     if sys.platform == "win32":
         yield
         return

@@ -1,1 +1,1 @@
-"""A store checked, cleared, exported."""
+"""Commands that check, clear and export a store."""

@@ -38,7 +38,7 @@ MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "bad": ("✗", "red")}
 
 
 def check() -> int:
-    """Exit code 1 if the daemon cannot work."""
+    """Prints all findings; returns 1 if the daemon cannot work."""
     findings = asyncio.run(_findings())
     table = Table(box=None, show_header=False, pad_edge=False)
     for finding in findings:
@@ -113,7 +113,7 @@ async def _store(config: Config) -> list[Finding]:
 
 
 def snapshots(held: Sequence[HeldSpace], limit: int = USUAL.workspace) -> list[Finding]:
-    """Snapshots in all, and of the largest workspaces; `limit`: bytes."""
+    """Reports on snapshots in all, and of the largest workspaces; `limit`: bytes."""
     if not held:
         return [Finding("ok", "snapshots", "none yet")]
     folders = "1 folder" if len(held) == 1 else f"{len(held)} folders"

@@ -23,7 +23,7 @@ from sidecar.session.transfer.archive import bundles_of
 
 
 def archive(sessions: Sequence[str], *, as_json: bool) -> int:
-    """Without sessions, list archived ones."""
+    """Archives sessions; without any, lists archived ones."""
     console = terminal()
     if not sessions:
         return _list(console, as_json=as_json)

@@ -19,7 +19,7 @@ REPAIR = "`sidecar verify --repair` saves what is readable and keeps the damaged
 
 
 def check(*, mend: bool = False) -> int:
-    """Exit code 1 for any problem.
+    """Verifies the store; returns 1 for any problem.
 
     `mend` puts a damaged store aside and prints losses; then 1 only if that failed.
     """

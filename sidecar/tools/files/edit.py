@@ -1,4 +1,4 @@
-"""`write_file` and `edit_file`, through the editor where possible."""
+"""The tools `write_file` and `edit_file`, through the editor where possible."""
 
 import asyncio
 import re
@@ -30,21 +30,21 @@ _Texts: TypeAlias = tuple[str | None, str]
 
 
 async def write_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """CRLF and byte order mark stay."""
+    """Replaces a file's whole text; CRLF and byte order mark stay."""
     place = await _place(given, context)
     async with context.buffers.writing(place.real):
         return await _change(place, await _rewritten(given, place, context), context)
 
 
 async def edit_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """`oldText` must occur once, or everywhere with `replaceAll`."""
+    """Replaces `oldText`, which must occur once, or all of it with `replaceAll`."""
     place = await _place(given, context)
     async with context.buffers.writing(place.real):
         return await _change(place, await _edited(given, place, context), context)
 
 
 async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[Json]:
-    """ACP's `diff` blocks, one per hunk, or none."""
+    """Returns an edit's changes before it runs: one ACP `diff` block per hunk, or none."""
     texts = {"write_file": _rewritten, "edit_file": _edited}.get(name)
     if texts is None:
         return []
@@ -64,7 +64,7 @@ async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[J
 
 
 def _block(place: Place, removed: str | None, added: str, most: int) -> Json:
-    """`_meta.sidecar.whole`: hash of a cut text's whole."""
+    """Builds one ACP block; `_meta.sidecar.whole`: hash of both texts, if cut."""
     is_cut = max(len(removed or ""), len(added)) > most
     same = equal(removed or "", added) - _LEAD if is_cut else 0
     block: JsonObject = {
@@ -79,7 +79,7 @@ def _block(place: Place, removed: str | None, added: str, most: int) -> Json:
 
 
 def _comparable(before: str, after: str) -> tuple[str, str]:
-    """As shown; or CRLF as LF, where one becomes the other."""
+    """Returns both texts as shown; if only line ends differ, CRLF stays visible."""
     both = before + after
     if both.count("\r\n") in (0, both.count("\n")):
         return legible(before), legible(after)
@@ -87,7 +87,7 @@ def _comparable(before: str, after: str) -> tuple[str, str]:
 
 
 def _cut(text: str, same: int, most: int) -> str:
-    """Without the first `same` characters, which both texts share, and beyond `most`."""
+    """Leaves out the first `same` characters, which both texts share, and those beyond `most`."""
     before = f"[… the same {same:,} characters before, not shown here]\n" if same > 0 else ""
     rest = text[max(0, same) :]
     after = f"\n[… {len(rest) - most:,} more characters, not shown here]\n"
@@ -126,7 +126,7 @@ async def _edited(given: JsonObject, place: Place, context: ToolContext) -> _Tex
 
 
 def replaced(text: str, old: str, new: str, everywhere: bool = False) -> str:
-    """Matches exactly, else with LF and CRLF alike; `new` gets the file's line endings.
+    """Replaces `old` exactly, else with LF and CRLF alike; `new` gets the file's line endings.
 
     Raises BadRequest if `old` is missing, or ambiguous without `everywhere`.
     """
@@ -191,7 +191,7 @@ async def _before(real: Path, context: ToolContext) -> str:
 
 
 def _spans(old: str, text: str) -> list[tuple[int, int]]:
-    """No pattern: `re` would keep hundreds of them, many times as large as their texts."""
+    """Finds `old` without `re`, which would keep hundreds of large patterns."""
     spans, end = [], 0
     while old and (start := text.find(old, end)) >= 0:
         end = start + len(old)

@@ -1,4 +1,4 @@
-"""An edit's change as a bounded unified diff."""
+"""Shows an edit's change as a unified diff of bounded length."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _CONTEXT = 3
 
 @dataclass(frozen=True, slots=True)
 class EditDiff:
-    """Cut after `MAX_DIFF_LINES`; counts are total."""
+    """A diff, cut after `MAX_DIFF_LINES`; the counts are of the whole."""
 
     diff: str
     additions: int
@@ -22,7 +22,7 @@ class EditDiff:
 
 
 def compare(path: str, before: str, after: str) -> EditDiff:
-    """Beyond `_MAX_COMPARED` lines, counts only."""
+    """Compares two texts; beyond `_MAX_COMPARED` lines, counts only."""
     old, new = _lines(before), _lines(after)
     # Equal lines at both ends are skipped first: comparing takes quadratic time at worst.
     head = equal(old, new)
@@ -45,7 +45,7 @@ def compare(path: str, before: str, after: str) -> EditDiff:
 
 
 def hunks(before: str, after: str) -> tuple[tuple[str, str], ...]:
-    """Differing pieces (before, after), with three lines of context.
+    """Returns the pieces that differ (before, after), with three lines of context.
 
     Beyond `_MAX_COMPARED` lines, one piece.
     """

@@ -1,4 +1,4 @@
-"""A file's text, in the editor where possible, else on disk."""
+"""Reads and writes a file's text, in the editor where possible, else on disk."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ Written: TypeAlias = Literal["editor", "disk"]
 
 
 async def editor_text(real: Path, context: ToolContext) -> str | None:
-    """`None` for a file on disk only."""
+    """Returns the editor's text; `None` if the file is only on disk."""
     buffer = context.buffers.get(real)
     if buffer is not None:
         return buffer.text
@@ -32,15 +32,15 @@ async def editor_text(real: Path, context: ToolContext) -> str | None:
 
 
 async def current_text(real: Path, context: ToolContext) -> str:
-    """Raises BadRequest for no text or too much, OSError."""
+    """Reads from editor or disk; raises BadRequest for no text or too much, OSError."""
     held = await editor_text(real, context)
     return held if held is not None else await asyncio.to_thread(files.read_text, real)
 
 
 async def change_text(place: Place, after: str, label: str, context: ToolContext) -> Written:
-    """Through the editor's undo history where possible.
+    """Writes a file, through the editor's undo history where possible.
 
-    Raises BadRequest if the path now leads elsewhere, OSError; the file is unchanged.
+    Raises BadRequest if the path now leads elsewhere, or OSError; then the file is unchanged.
     """
     real = place.real
     if await asyncio.to_thread(os.path.realpath, real) != str(real):

@@ -1,4 +1,4 @@
-"""`list_files` and `search`."""
+"""The tools `list_files` and `search`."""
 
 import asyncio
 import errno
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Below a real path; `accepts` filters relative paths."""
+    """A search below a real path; `accepts` filters relative paths."""
 
     pattern: str
     real: Path
@@ -46,7 +46,7 @@ class Query:
 
 
 async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """A folder's entries, or with `pattern` files below."""
+    """Lists a folder's entries, or with `pattern` the files below."""
     pattern = inputs.optional_text(given, "pattern")
     place = await reach(inputs.optional_text(given, "path") or ".", context)
     real = await asyncio.to_thread(folder, place, context)
@@ -70,7 +70,7 @@ async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """By regular expression, with ripgrep if installed."""
+    """Searches by regular expression, with ripgrep if installed."""
     pattern = inputs.text(given, "pattern")
     compile_pattern(pattern)
     only = inputs.optional_text(given, "glob") or None

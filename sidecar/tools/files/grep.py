@@ -1,6 +1,6 @@
-"""Search by regular expression without ripgrep. Blocks.
+"""Searches by regular expression without ripgrep. Blocks.
 
-`regex` has a time limit and releases other threads, unlike `re`.
+Uses `regex`, which has a time limit and lets other threads run, unlike `re`.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ LINE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`path`: relative to the search's root; `line`: from 1."""
+    """A line found; `path`: relative to the search's root; `line`: from 1."""
 
     path: str
     line: int

@@ -1,4 +1,4 @@
-"""Paths open to a call: inside the workspace, or allowed by the user."""
+"""Resolves paths, and refuses those outside the workspace unless the user allowed them."""
 
 import asyncio
 from pathlib import Path
@@ -9,7 +9,7 @@ from sidecar.workspace.paths import Place, in_git, locate
 
 
 async def reach(given: str, context: ToolContext) -> Place:
-    """Resolved just before use: a link may have moved.
+    """Resolves a path just before use, as a link may have moved.
 
     Raises BadRequest outside the workspace, unless allowed.
     """
@@ -23,7 +23,7 @@ async def reach(given: str, context: ToolContext) -> Place:
 
 
 def refuse_git(place: Place) -> None:
-    """Raise BadRequest for a path in a repository's own folder."""
+    """Raises BadRequest for a path in a repository's own folder."""
     if in_git(place.real):
         raise BadRequest(
             f"{place.shown} belongs to git and is not written by hand. Use git in the shell.",

@@ -1,4 +1,4 @@
-"""Search with ripgrep, by the same rules as `walk`."""
+"""Searches with ripgrep, by the same rules as `walk`."""
 
 import asyncio
 import codecs
@@ -31,7 +31,7 @@ _LINE = re.compile(rb"(?:\./)?([^\0]*)\0(\d+):(.*)", re.DOTALL)
 
 @dataclass(slots=True)
 class RipgrepRun:
-    """`failed`: unreadable pattern, so no matches prove nothing."""
+    """What ripgrep found; `failed`: it could not read the pattern, so no match proves nothing."""
 
     matches: list[Match] = field(default_factory=list)
     failed: bool = False
@@ -96,7 +96,7 @@ async def _collect(
     limit: int,
     matches: list[Match],
 ) -> None:
-    """Lines confirmed in a file without links: ripgrep follows paths."""
+    """Takes lines that also stand in a file reached without links, as ripgrep follows paths."""
     assert stream is not None
     asked: dict[str, list[bytes]] = {}
     while len(matches) < limit and (line := await stream.readline()):
@@ -115,7 +115,7 @@ async def _collect(
 
 
 def _lines(real: Path) -> list[bytes]:
-    """As ripgrep reads them, without links; empty if unreadable."""
+    """Reads lines as ripgrep does, but through no link; empty if unreadable."""
     try:
         with folder_of(real) as folder, open(open_in(folder, real, _FLAGS), "rb") as file:
             data = file.read(MAX_FILE + 1)

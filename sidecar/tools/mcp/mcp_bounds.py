@@ -1,6 +1,6 @@
 """Limits on foreign tools, whose definitions go out with every request.
 
-A third of a window of 128k tokens for one server, or the client.
+One server, or the client, may take a third of a window of 128k tokens.
 """
 
 import json
@@ -20,5 +20,5 @@ MOST_OF_ALL: Final = 128 * 1024
 
 
 def schema_size(schema: JsonObject) -> int:
-    """As JSON; beyond any limit if nested too deep."""
+    """Returns a schema's length as JSON; beyond any limit if nested too deep."""
     return MOST_OF_ALL + 1 if is_deep(schema) else len(json.dumps(schema, ensure_ascii=False))

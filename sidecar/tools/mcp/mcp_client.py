@@ -1,4 +1,4 @@
-"""A connection to an MCP server.
+"""Connects to an MCP server.
 
 Importing the SDK takes over a second, so only a server's start does.
 """
@@ -67,9 +67,9 @@ class Live:
         return tuple(_offered(tool) for tool in found)
 
     async def call(self, tool: str, given: JsonObject, seconds: float) -> JsonObject:
-        """`{content, isError?}`, as in `tool/call`.
+        """Calls a tool; returns `{content, isError?}`, as in `tool/call`.
 
-        Raises SidecarError for an error; the server still runs.
+        Raises SidecarError for an error, after which the server still runs.
         """
         try:
             result = await self._client.call_tool(tool, given, read_timeout_seconds=seconds)
@@ -84,7 +84,7 @@ class Live:
 
 
 class ServerWords(asyncio.Protocol):
-    """A server's last bytes on stderr."""
+    """Keeps the last bytes that a server wrote to stderr."""
 
     def __init__(self) -> None:
         self._bytes = b""
@@ -99,7 +99,7 @@ class ServerWords(asyncio.Protocol):
 
 @asynccontextmanager
 async def connect(server: McpServer, folder: Path, said: ServerWords) -> AsyncIterator[Live]:
-    """Disconnects on exit."""
+    """Connects to a server, and disconnects on exit."""
     if server.url:
         async with (
             httpx2.AsyncClient(headers=dict(server.headers), timeout=60) as http,
@@ -130,9 +130,9 @@ def _started(command: Sequence[str]) -> Sequence[str]:
 
 
 def _environment(server: McpServer) -> dict[str, str]:
-    """Keeps `python -m` from the workspace's modules, the system from its programs.
+    """Keeps the workspace's files out of `python -m` and PATH.
 
-    A server that is one of those needs `PYTHONSAFEPATH = ""`.
+    A server that is a module of the workspace needs `PYTHONSAFEPATH = ""`.
     """
     safe = {"PYTHONSAFEPATH": "1"} if any(map(_MODULE.match, server.command)) else {}
     given = {**safe, **server.environment}

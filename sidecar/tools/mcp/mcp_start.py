@@ -17,7 +17,7 @@ LOOK = 1.0
 
 
 def main(daemon: int, command: list[str]) -> None:
-    """Leave a watcher and become the server; exits with 127."""
+    """Leaves a watcher and becomes the server; exits with 127 if impossible."""
     server = os.getpid()
     if os.getppid() != daemon:
         return

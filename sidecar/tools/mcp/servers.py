@@ -1,4 +1,4 @@
-"""MCP servers of sessions. A failing server affects no other.
+"""Runs the MCP servers of sessions; a failing server affects no other.
 
 Each server's task connects, waits for its end, and disconnects: the SDK ties connections to tasks.
 """
@@ -50,7 +50,7 @@ logger = logging.getLogger("sidecar.tools")
 
 
 class ServerFailed(SidecarError):
-    """The message names the server."""
+    """A server cannot be used; the message names the server."""
 
     kind = "mcp"
 
@@ -77,7 +77,7 @@ class _Server:
         self._limit: asyncio.Timeout | None = None
 
     def end(self) -> None:
-        """Even while starting.
+        """Ends a server, even while starting.
 
         Only the time limit cancels its task, once: a second cancel would hang.
         """
@@ -131,7 +131,7 @@ class _Server:
         self.settled.set()
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Of equal names, the first."""
+        """Returns the server's tools; of equal names, the first."""
         found: dict[str, ToolSpec] = {}
         for tool in self.offered:
             spec = ToolSpec(
@@ -148,14 +148,14 @@ class _Server:
 
 @dataclass(frozen=True, slots=True)
 class FoundTools:
-    """Tools of a session's servers, and notices."""
+    """The tools of a session's servers, and notices about the servers."""
 
     tools: tuple[ToolSpec, ...]
     said: tuple[str, ...]
 
 
 class McpServers:
-    """By session. `variables`: of the window, whose PATH has the programs."""
+    """The servers of each session; `variables`: of the window, whose PATH has the programs."""
 
     def __init__(self, variables: Mapping[str, str] = os.environ) -> None:
         self._variables = variables
@@ -165,7 +165,7 @@ class McpServers:
         self._waiting: list[_Server] = []
 
     async def run(self) -> None:
-        """Hold the tasks until cancelled, and up to `ENDING` seconds more."""
+        """Holds the servers' tasks until cancelled, and up to `ENDING` seconds more."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             for server in self._waiting:
@@ -187,9 +187,9 @@ class McpServers:
         *,
         configured: bool = False,
     ) -> None:
-        """Start all except those running unchanged.
+        """Starts all `servers` except those running unchanged.
 
-        A client's server precedes a `configured` one.
+        A client's server takes precedence over a `configured` one of its name.
         """
         if not servers:
             return
@@ -204,7 +204,7 @@ class McpServers:
                 known[server.name] = self._begin(server, standing, configured)
 
     async def found(self, owner: str, wait: float = START) -> FoundTools:
-        """Of servers new to the session, within `wait` seconds."""
+        """Returns tools of servers new to the session, waiting up to `wait` seconds."""
         servers = [s for s in self._servers.get(owner, {}).values() if not s.joined]
         with suppress(TimeoutError):
             async with asyncio.timeout(wait):
@@ -221,12 +221,12 @@ class McpServers:
         )
 
     def problems(self, owner: str) -> tuple[str, ...]:
-        """None of servers still starting."""
+        """Returns notices about servers, except those still starting."""
         servers = self._servers.get(owner, {}).values()
         return tuple(text for server in servers for text in server.said())
 
     def as_now(self, owner: str, spec: ToolSpec) -> ToolSpec:
-        """As when the session began, or stricter by its server's present word.
+        """Returns a tool as the session knows it, or stricter if the server now says so.
 
         Another program may answer by then.
         """
@@ -239,7 +239,7 @@ class McpServers:
     async def call(
         self, owner: str, name: str, given: Json, decided: ToolSpec | None = None
     ) -> ToolAnswer:
-        """By the model's name; failures become error answers.
+        """Calls a tool by the model's name; failures become error answers.
 
         Nothing runs if the server has become stricter than `decided`.
         """
@@ -312,7 +312,7 @@ class McpServers:
 
 
 def taken(offered: Sequence["Offered"]) -> tuple[tuple["Offered", ...], str]:
-    """Within the limits, and a notice, or empty."""
+    """Returns the tools within the limits, and a notice about others, or ""."""
     kept: list[Offered] = []
     room, cut, out = MOST_OF_ALL, 0, 0
     for tool in offered[: 2 * MOST_TOOLS]:

@@ -1,8 +1,8 @@
-"""An MCP server's folder: the workspace only where the command's words say so.
+"""Chooses an MCP server's folder: the workspace only if the command's words say so.
 
-Many programs obey the current folder, which a rule for writing lets a model fill. So even a trusted
-workspace's server starts in an empty one, unless the words name its files or a program that runs
-its code.
+Many programs obey files in the current folder, which a rule for writing lets a model fill. So even
+a trusted workspace's server starts in an empty folder, unless the words name workspace files or a
+program that runs workspace code.
 """
 
 import os
@@ -90,9 +90,9 @@ _RELATIVE = re.compile(r"((?:--?[\w-]+=|file:)?)(\.{1,2}(?:[/\\].*)?)", re.DOTAL
 def starting(
     server: McpServer, standing: StartingPlaces, variables: Mapping[str, str]
 ) -> tuple[McpServer, Path]:
-    """The server as started, and its folder.
+    """Returns the server as to be started, and its folder.
 
-    A setting's folder is taken, unless in an untrusted workspace, whose programs are not taken
+    A setting's `cwd` counts, except one inside an untrusted workspace, whose programs are not found
     either. In the empty folder a trusted workspace's server gets absolute paths for `.`, `./x`,
     `../x`.
     """
@@ -116,8 +116,8 @@ def starting(
 def is_of_the_workspace(command: tuple[str, ...]) -> bool:
     """Whether a command names a file of the workspace, or runs its code.
 
-    Never with a runner of packages behind any word, or in a shell's text: wrappers (`op run --`,
-    `nice`, `env -S`) start their words in place.
+    Never if any word begins a runner of packages, also in a shell's text: wrappers (`op run --`,
+    `nice`, `env -S`) start the words behind them.
     """
     words = [piece for word in command for piece in _BORDER.split(word) if piece]
     if not words or any(_takes_packages(words[at:]) for at in range(len(words))):
@@ -142,7 +142,7 @@ def _stands_for(words: list[str], names: Collection[str]) -> bool:
 
 
 def _program(word: str) -> str:
-    """`npx` of `/usr/bin/npx`, `NPX.cmd`, `x/npx-cli.js` and `-Snpx`."""
+    """Names a program: `npx` of `/usr/bin/npx`, `NPX.cmd`, `x/npx-cli.js` and `-Snpx`."""
     base = re.split(r"[/\\]", word.strip("\"'();&|"))[-1].casefold()
     return _ENDING.sub("", base.removeprefix("-s"))
 

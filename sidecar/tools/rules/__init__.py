@@ -1,1 +1,1 @@
-"""Whether a call may run: words, programs, files that run later. Runs nothing."""
+"""Decides whether a call may run: words, programs, files that run later. Runs nothing."""

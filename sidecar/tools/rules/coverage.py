@@ -1,4 +1,4 @@
-"""Whether a rule's `*` covers a command's words."""
+"""Decides whether a rule's `*` covers a command's words."""
 
 import re
 import unicodedata
@@ -33,9 +33,9 @@ _GIT_VALUED = (
 
 
 def known(name: str) -> Program | None:
-    """By name or path, without GNU's `g` before and a version behind.
+    """Finds a program by name or path, without GNU's `g` before and a version behind.
 
-    Programs that run others also by a longer name, as `python3.13t`.
+    Programs that run others are also found by a longer name, as `python3.13t`.
     """
     base = _ENDING.sub("", name.rsplit("/", 1)[-1].casefold())
     for spelt in (base, re.sub(r"-[.\d]+$", "", base), re.sub(r"[-.\d]+$", "", base)):
@@ -49,12 +49,12 @@ def known(name: str) -> Program | None:
 
 
 def is_systems(name: str) -> bool:
-    """Whether found by `PATH`, or in a folder of programs: `./test` is another."""
+    """Whether PATH finds a program, or a folder of programs has it: `./test` is another."""
     return bool(_SYSTEMS.fullmatch(name))
 
 
 def uncovered(words: tuple[str, ...], named: int) -> str:
-    """Why a rule's `*` does not cover words; empty if covered.
+    """Says why a rule's `*` does not cover words; "" if covered.
 
     `named`: number of words spelt out in the rule.
     """
@@ -90,7 +90,7 @@ def written(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def changes(words: tuple[str, ...]) -> bool:
-    """Whether files of the folder may change, by code of its own, too; not if unknown."""
+    """Whether a command may change files, also by the folder's own code; not if unknown."""
     program, found = known(words[0]), _acting(words)
     if program is GIT and " ".join(words[1:3]) in ("stash list", "stash show"):
         return False
@@ -98,7 +98,7 @@ def changes(words: tuple[str, ...]) -> bool:
 
 
 def walks(words: tuple[str, ...]) -> bool:
-    """Whether the program goes through folders or writes through any link in them; git does not."""
+    """Whether a program goes through folders or writes through links in them; git does not."""
     program = known(words[0]) if words else None
     if program is None or program is GIT:
         return False
@@ -114,7 +114,7 @@ def reads_by_git(words: tuple[str, ...]) -> bool:
 
 
 def behind_options(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Words behind a program's name; git's from the subcommand on."""
+    """Returns the words behind a program's name; git's from the subcommand on."""
     rest = words[1:]
     while known(words[0]) is GIT and rest and rest[0].startswith("-"):
         rest = rest[2 if rest[0] in _GIT_VALUED else 1 :]
@@ -129,7 +129,7 @@ def without_pager(words: tuple[str, ...], rule: tuple[str, ...]) -> tuple[str, .
 
 
 def led_astray(words: tuple[str, ...], path: str) -> str:
-    """Why a command must not follow a link to a path, or empty."""
+    """Says why a command must not follow a link to a path, or ""."""
     if runs_later(path) or is_hidden(path):
         return "which runs later or is hidden"
     return ODD if _acting(words).creates and _is_unknown(path) else ""
@@ -144,7 +144,7 @@ def _acting(words: tuple[str, ...]) -> Program:
 
 
 def wider(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Leading words after which `*` is safe.
+    """Returns the leading words after which `*` is safe.
 
     Empty if unknown, or not the system's program.
     """
@@ -213,8 +213,8 @@ def _is_covered(program: Program, word: str) -> bool:
 def _leads_away(program: Program, word: str) -> bool:
     """Whether a word may name more than an ordinary file.
 
-    In git a leading `:` leads beyond the folder; globs expand to unseen names, but those of a
-    program that `walks` are plain.
+    In git a leading `:` leads beyond the folder; globs expand to unseen names, but words of a
+    program that `walks` hold none.
     """
     # Go's `./...` is no hidden name.
     word = word.removesuffix("/...") if program.walks else word
@@ -225,13 +225,13 @@ def _leads_away(program: Program, word: str) -> bool:
 
 
 def _is_unknown(path: str) -> bool:
-    """Whether a file is of unknown kind; a bare name may be no file, as `make test`."""
+    """Whether a file is of unknown kind; a bare name may be no file, as in `make test`."""
     plain = "/".join(part for part in path.split("/") if part not in ("", "."))
     return bool(re.search("[./]", plain)) and not is_ordinary(plain)
 
 
 def is_hidden(path: str) -> bool:
-    """A name with a leading dot, or `..`."""
+    """Whether a path has a name with a leading dot, or `..`."""
     # To some disks letters of another width are the same.
     normalized = unicodedata.normalize("NFKC", as_found(path))
     return any(part.startswith(".") and part != "." for part in normalized.split("/"))

@@ -1,4 +1,4 @@
-"""Words of a command that lead out of the workspace."""
+"""Finds words of a command that lead out of the workspace."""
 
 import os
 import re
@@ -36,13 +36,12 @@ _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 def leading_out(
     words: tuple[str, ...], folder: Path, root: Path, *, walks: bool = False
 ) -> tuple[str, ...]:
-    """Words of a command, run in `folder`, that name something outside the workspace.
+    """Returns the words of a command, run in `folder`, that lead out of the workspace.
 
-    Links are followed; text after `=` and before `::` counts too. A program's name leads out: one
-    that `walks` folders, with any link out; a checker of Python, where the workspace lies in a
-    package; a package manager or the like, where the package begins above. Missing paths count
-    behind a link out, and where they are absolute, in a folder of the disk's root; invalid paths
-    never.
+    Links are followed; text after `=` and before `::` counts too. A program's name leads out if the
+    program `walks` folders and any link leads out; if a checker of Python runs where the workspace
+    lies in a package; or if a package manager's package begins above. Missing paths count behind a
+    link out, and where absolute, in a folder of the disk's root; invalid paths never.
     """
     base = Path(os.path.realpath(root))
     if not words:
@@ -57,7 +56,7 @@ def leading_out(
 
 
 def _package(program: str, folder: Path) -> Path:
-    """Where Node's programs count from: the nearest package, if any."""
+    """Returns where Node's programs count from: the nearest package, if any."""
     if "package.json" not in _NEAREST.get(_stem(program), ()):
         return folder
     return next(_above(folder, "package.json"), folder)
@@ -95,7 +94,7 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
 def _holds_way_out(base: Path) -> bool:
     """Whether any link leads out or is written through, or names are too many.
 
-    A virtual environment's Python is passed over.
+    The link to Python in a virtual environment does not count.
     """
     folders, names = [base], 0
     while folders:

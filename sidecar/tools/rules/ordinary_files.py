@@ -1,4 +1,4 @@
-"""Files covered, unnamed, by a rule for writing.
+"""Knows the files that a rule for writing covers without naming them.
 
 All others are asked about (docs/decisions/known-kinds.md).
 """
@@ -66,7 +66,7 @@ _PLAIN_NAMES = re.compile(NAMES)
 
 
 def is_ordinary(path: str) -> bool:
-    """By name, relative to the workspace.
+    """Tells by its name, relative to the workspace, whether a file is ordinary.
 
     Hidden names are not, except files that only list others; nor names with invisible letters,
     ignored by some disks.

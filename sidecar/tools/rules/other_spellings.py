@@ -1,7 +1,7 @@
-"""The texts of a command for comparison with a rejecting rule.
+"""Spells a command in other ways, to compare with a rejecting rule.
 
 A well-meaning model puts a command behind `sudo`, a path or options, or into `sh -c`; no comparison
-stops a hidden one.
+stops one hidden on purpose.
 """
 
 import re
@@ -62,11 +62,11 @@ _NO_PROGRAM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """Of a command, for comparison.
+    """How a command may be spelt, for comparison.
 
     `texts`: the whole and the commands within; `commands`: their words. `unread`: texts that a
     program may run, though no table says where; `together`: words of commands that may take one
-    another's text. `hidden`: some program's name cannot be read.
+    another's text. `hidden`: whether some program's name cannot be read.
     """
 
     texts: tuple[str, ...]
@@ -78,9 +78,9 @@ class Spellings:
 
 @lru_cache(maxsize=16)
 def other_spellings(command: str, words: tuple[str, ...], folder: str = "") -> Spellings:
-    """As typed, and each simple command within as plain words, without anything before.
+    """Returns a command as typed, and each simple command within as plain words.
 
-    `words`: of the whole command, if simple; `folder`: where it runs, empty for the root.
+    `words`: of the whole command, if simple; `folder`: where it runs, "" for the root.
     """
     found = _Reading(command, words, folder)
     while found.left and len(found.seen) < MOST_TEXTS:
@@ -91,9 +91,9 @@ def other_spellings(command: str, words: tuple[str, ...], folder: str = "") -> S
 
 
 class _Reading:
-    """All that is found in one command.
+    """Collects the spellings of one command.
 
-    `left`: texts still to be read, each with the words of its runner, as `ssh host` for `rm x` of
+    `left`: texts still to be read, each with the words of its runner: `rm x` with `ssh host`, from
     `ssh host 'rm x'`.
     """
 
@@ -168,7 +168,7 @@ class _Reading:
     def _read_handed_on(
         self, group: tuple[tuple[str, ...], ...], in_turn: bool, runner: tuple[str, ...]
     ) -> None:
-        """Words that another command of a group may take.
+        """Adds words that another command of a group may take.
 
         `in_turn`: each takes the text of those before.
         """
@@ -193,7 +193,7 @@ class _Reading:
                     self._later(text, before)
 
     def _read_in_folder(self, words: tuple[str, ...], folder: str) -> None:
-        """Read words as run in a folder: `./x` in `bin` is `bin/x`."""
+        """Reads words as run in a folder: `./x` in `bin` is `bin/x`."""
         for start in islice(_starts(words), MOST_BEFORE):
             program, *rest = words[start:]
             if program_name(program) in _READING_FILES:
@@ -216,7 +216,7 @@ def _operands(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _entered(folder: str, words: tuple[str, ...]) -> str:
-    """The next command's folder, if known; empty for the first."""
+    """Returns the folder of the next command, if known; "" for the first."""
     if words[0] not in ("cd", "pushd", "popd"):
         return folder
     into = next(iter(_operands(words)), "")
@@ -225,19 +225,19 @@ def _entered(folder: str, words: tuple[str, ...]) -> str:
 
 
 def _reads(names: set[str]) -> bool:
-    """`sudo sh` may run a given text, unlike `sudo tee`."""
+    """Whether programs may run a given text, as `sudo sh` does, unlike `sudo tee`."""
     return bool(names & (READERS - PASSING)) or (bool(names & READERS) and not names & KEEPING)
 
 
 def _without_reader(words: tuple[str, ...]) -> tuple[str, ...]:
-    """A runner's words without the shell that it runs: `sudo` of `sudo sh -c`."""
+    """Returns a runner's words without the shell it runs: `sudo` of `sudo sh -c`."""
     first = (program_name(word.partition(" ")[0]) for word in words)
     at = [at for at, name in enumerate(first) if name in TEXT_READERS]
     return words[: at[-1]] if at else words
 
 
 def _any_may_begin(words: Sequence[str]) -> str:
-    """Of a text not read, for programs not known only to name others."""
+    """Writes words of an unread text so that a program may begin at each."""
     return "\0--\0".join(("", *(part for word in words for part in _SIGNS.sub(" ", word).split())))
 
 
@@ -261,7 +261,7 @@ def _keeps(words: tuple[str, ...]) -> bool:
 
 
 def _starts(words: tuple[str, ...]) -> Iterator[int]:
-    """Where a command may begin: at first, and behind each runner or its option."""
+    """Yields where a command may begin: first, and behind each runner or its option."""
     anywhere, behind, value = False, bool(words), False
     searched, lone = frozenset[str](), _NOTHING
     for at, word in enumerate(words):
@@ -286,7 +286,7 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
 
 
 def _stands_for_program(words: tuple[str, ...], at: int) -> bool:
-    """Whether a variable follows what runs the next word, as in `sudo $x`."""
+    """Whether a variable stands where a program is run, as in `sudo $x`."""
     last = words[at - 1] if at else ""
     is_value = _NO_PROGRAM.fullmatch(last) and last[:1] not in '-$"'
     runs_next = is_value or program_name(last) in PREFIXES | FIND_OPTIONS
@@ -302,11 +302,11 @@ def _spelt(words: tuple[str, ...]) -> Iterator[str]:
 
 
 def names_of(word: str) -> tuple[str, ...]:
-    """A program's name with and without parts of its version: `python3.12`, `python3`, `python`."""
+    """Returns a program's name with less and less version: `python3.12`, `python3`, `python`."""
     name = program_name(word)
     return name, re.sub(r"\.\d+$", "", name), name.rstrip("0123456789.") or name
 
 
 def program_name(word: str) -> str:
-    """In small letters: some disks find `Git` as `git`."""
+    """Returns a program's name in small letters, as some disks find `Git` as `git`."""
     return word.removeprefix("\\").rsplit("/", 1)[-1].casefold().removesuffix(".exe")

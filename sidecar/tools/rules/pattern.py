@@ -10,13 +10,13 @@ def literal(text: str) -> str:
 
 
 def with_stars(pattern: str) -> str:
-    """`*` becomes `STAR`, escaped characters themselves."""
+    """Writes `STAR` for `*`, and escaped characters as themselves."""
     found = re.findall(r"\\[\\*]|\*+|.", pattern.replace(STAR, ""), re.DOTALL)
     return "".join(STAR if p.startswith("*") else p[1:] if len(p) == 2 else p for p in found)
 
 
 def fits(pattern: str, text: str) -> bool:
-    """Regular expressions take hours for two stars on a long command."""
+    """Matches without regular expressions, which take hours for two stars on a long command."""
     head, *rest = pattern.split(STAR)
     if not rest:
         return text == head
@@ -33,7 +33,7 @@ def fits(pattern: str, text: str) -> bool:
 
 
 def stands_for(pattern: str, word: str) -> bool:
-    """As `fits`, but no option where a name is meant: `foo *.py`."""
+    """Matches as `fits`, but no option where a name is meant, as in `foo *.py`."""
     is_name = pattern.startswith(STAR) and pattern.strip(STAR)
     return fits(pattern, word) and not (is_name and word.startswith("-"))
 

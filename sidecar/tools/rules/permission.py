@@ -1,4 +1,4 @@
-"""Whether a call may run, by rules; asks nobody.
+"""Decides by rules whether a call may run; asks nobody.
 
 Rules' form: docs/reference/permissions.md. A rule for writing never covers files that run later
 (`tools/rules/runs_later`), and files of unknown kind (`tools/rules/ordinary_files`) only by name.
@@ -45,7 +45,7 @@ _MAY_RUN = "its program may run words that the rule {} rejects"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """From the configuration and the user's earlier answers."""
+    """Rules from the configuration and the user's earlier answers."""
 
     allow: tuple[str, ...] = ()
     reject: tuple[str, ...] = ()
@@ -58,10 +58,10 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The user decides.
+    """The user must decide.
 
-    `rules`: added by `always` answers, by option id. `why`: the part that keeps some rule from
-    covering the call, or empty.
+    `rules`: those that `always` answers add, by option id. `why`: the part that keeps some rule
+    from covering the call, or "".
     """
 
     title: str
@@ -86,10 +86,10 @@ _ONCE = (
 
 
 def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> PermissionDecision:
-    """Reading inside the workspace, todo and recall are free.
+    """Decides on a call; reading inside the workspace, todo and recall are free.
 
-    A subtask costs money, so asks, trusted or not. In an untrusted workspace, built-in tools that
-    edit or execute are refused; a client's tools, run there, only ask.
+    A subtask costs money, so asks even if trusted. In an untrusted workspace, built-in tools that
+    edit or execute are refused; a client's tools, run by the client, only ask.
     """
     if access.problem:
         return Allow()
@@ -121,7 +121,7 @@ def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Permi
 
 
 def remember(rules: Rules, key: str, allowed: bool) -> Rules:
-    """An `always` answer replaces an opposite one."""
+    """Adds the rule of an `always` answer, in place of an opposite one."""
     allow = tuple(rule for rule in rules.allow if rule != key)
     reject = tuple(rule for rule in rules.reject if rule != key)
     if allowed:
@@ -157,7 +157,7 @@ def _where(access: Access) -> str:
 
 
 def _key(spec: ToolSpec, access: Access) -> str:
-    """The rule for just this call; empty if inexpressible."""
+    """Returns the rule for just this call; "" if inexpressible."""
     named = access.outside or (access.shown if _is_odd(access) else ())
     if not (access.command or named):
         # To a rule such a name is the whole kind.
@@ -170,7 +170,7 @@ def _key(spec: ToolSpec, access: Access) -> str:
 
 
 def _at(spec: ToolSpec, access: Access) -> str:
-    """The tool's name, with any folder but the root; empty for a nameless one."""
+    """Returns a tool's name, with any folder but the root; "" if the folder cannot be named."""
     folder = access.shown[0] if len(access.shown) == 1 else ""
     if not folder or re.search(r"[:\\*]", folder) or folder != folder.strip():
         return ""
@@ -194,9 +194,9 @@ def _shortfall(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> str:
 
 
 def _knows(rule: str, access: Access) -> bool:
-    """Whether a rule covers a command not comparable with a rejecting one.
+    """Whether a rule covers a command that cannot be compared with a rejecting rule.
 
-    By the whole command, or by what the table knows of its program.
+    Such a rule has the whole command, or a program that the table knows.
     """
     _, colon, pattern = rule.partition(":")
     name = access.words[0] if access.words else ""
@@ -238,7 +238,7 @@ def _is_odd(access: Access) -> bool:
 
 
 def _problem(rule: str, access: Access) -> str | None:
-    """Why a rule does not cover a command; `None` if unrelated."""
+    """Says why a rule does not cover a command; `None` if unrelated."""
     tool, colon, pattern = rule.partition(":")
     _, at, folder = tool.partition("@")
     if not colon and not at:
@@ -305,7 +305,7 @@ def _named(rule: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
 
 
 def _stands_in(folder: str, access: Access) -> bool:
-    """By default in the root.
+    """Whether a rule's folder, by default the root, is the command's.
 
     Never for names of invalid bytes, which look like others.
     """
@@ -347,7 +347,7 @@ def _spellings(access: Access) -> Spellings:
 
 
 def _doubt(spec: ToolSpec, access: Access, reject: tuple[str, ...]) -> str:
-    """Why a command cannot be told from one that some rule rejects; empty if it can."""
+    """Says why a command may be one that some rule rejects; "" if it cannot."""
     compared = [rule for rule in reject if _compares(rule, spec)]
     if not compared:
         return ""
@@ -365,7 +365,7 @@ def _compares(rule: str, spec: ToolSpec) -> bool:
 
 
 def _means(name: str, spec: ToolSpec) -> bool:
-    """In any case, with stars, and `mcp__SERVER` for all tools of a server."""
+    """Compares names in any case, with stars; `mcp__SERVER` means all tools of a server."""
     pieces = with_stars(name.strip().casefold())
     if spec.origin == "mcp" and spec.name.casefold().startswith(f"{pieces}__"):
         return True
@@ -373,7 +373,7 @@ def _means(name: str, spec: ToolSpec) -> bool:
 
 
 def _upward(path: str) -> Iterator[str]:
-    """The path and folders above: to `/`, or to the workspace's root, an empty name."""
+    """Yields a path and the folders above: to `/`, or to the workspace's root, ""."""
     top = "/" if path.startswith("/") else ""
     while path.strip("/"):
         yield path
@@ -382,7 +382,7 @@ def _upward(path: str) -> Iterator[str]:
 
 
 def _names(rule: str, spec: ToolSpec) -> bool:
-    """Never by kind a tool of a server or client, whose effects are unknown."""
+    """Whether a rule is about a tool; by kind only for built-in tools, whose effects are known."""
     tool = rule.partition(":")[0].partition("@")[0]
     return tool in ("*", spec.name) or (tool == spec.kind and spec.origin == "builtin")
 

@@ -1,4 +1,4 @@
-"""Whether a rule that rejects commands hits one, or words that its program may run.
+"""Decides whether a rejecting rule hits a command, or words that its program may run.
 
 Rules have `*` as `STAR`.
 """
@@ -50,7 +50,8 @@ _QUOTING = re.compile(r"\\\n|[\"'\\]")
 class _Wanted(NamedTuple):
     """A rule's words behind its program.
 
-    `named`: in order, up to the first star or option; `options`, `values`: behind, in any order.
+    `named`: in order, up to the first star or option; `options`, `values`: those behind, in any
+    order.
     """
 
     named: tuple[str, ...]
@@ -59,7 +60,7 @@ class _Wanted(NamedTuple):
 
 
 def hits(rule: str, spelt: Spellings) -> bool:
-    """`git push *` hits `git push` too."""
+    """Whether a rule rejects a command; `git push *` hits `git push` too."""
     first, *rest = _words(rule)
     spellings = {rule, " ".join((first, *rest)), " ".join((_program(first), *rest))}
     # A star within stands for no other command.
@@ -89,11 +90,11 @@ def may_hit(rule: str, spelt: Spellings) -> bool:
 
 
 def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
-    """Whether the rule's words stand where a program may run them, with or without quotes.
+    """Whether a rule's words stand where a program may run them, with or without quotes.
 
-    Also as a list of strings (`["git", "push"]`). Of a rule that begins with an assignment, that
-    alone counts. A rule of one word must begin a text of several, or stand behind `--`: `apt
-    install curl` runs nothing.
+    A list of strings counts too (`["git", "push"]`). Of a rule that begins with an assignment, only
+    the assignment counts. A rule of one word must begin a text of several, or stand behind `--`:
+    `apt install curl` runs nothing.
     """
     first, *rest = _words(rule)
     name, wanted = _program(first), _wanted(rest)
@@ -122,10 +123,10 @@ def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
 
 
 def _has_all_words(rule: str, together: tuple[str, ...]) -> bool:
-    """Whether all words of a rule for a runner stand among commands that hand on text.
+    """Whether commands that hand on text have all words of a rule for a runner.
 
-    As `ssh prod 'sudo sh' <<<'rm x'` for `ssh prod rm *`: which text goes where is known of the
-    usual forms alone.
+    So `ssh prod 'sudo sh' <<<'rm x'` may be `ssh prod rm *`: only of the usual forms is known which
+    text goes where.
     """
     words = _words(_JOINING.sub(f"{STAR} ", rule))
     first, *rest = [word for word in words if word != "--"] or [""]
@@ -159,26 +160,26 @@ def _words(rule: str) -> tuple[str, ...]:
 
 
 def _forms(rule: str) -> set[str]:
-    """`push*--force*` is two words, and `git*push*` may be one name or two."""
+    """Splits words at stars: `push*--force*` is two, and `git*push*` one name or two."""
     rule = _WITHIN.sub(f"{STAR} ", rule)
     return {rule, _IN_PROGRAM.sub(rf"\1{STAR} ", rule)}
 
 
 def _program(word: str) -> str:
-    """By name, or by path where a star stands for the name."""
+    """Returns a program's name, or its path where a star stands for the name."""
     name = program_name(word)
     return name if name.strip(STAR) else normpath(word)
 
 
 def _ways_to_spell(word: str) -> tuple[str, ...]:
-    """Names of a program, and its path: `./bin/x` is `bin/x`, which `../bin/x` ends in."""
+    """Returns names of a program and ends of its path: `./bin/x` is `bin/x`, as in `../bin/x`."""
     path = normpath(word) if word else word
     tails = [] if path[:1] == "/" else re.finditer("/", path)
     return *names_of(word), path, *(path[one.end() :] for one in tails)
 
 
 def _ways_within(word: str) -> tuple[str, ...]:
-    """Of a later word: its path; a known program's names (`/bin/rm`, `pip3`); a script's ends."""
+    """Returns spellings of a later word: path, a program's names (`pip3`), a script's ends."""
     path = normpath(word) if word else word
     if _SCRIPT.search(word):
         return (path, *(path[one.end() :] for one in re.finditer("/", path)))
@@ -207,7 +208,7 @@ def _word(word: str) -> str:
 
 
 def _ways(word: str) -> Iterator[str]:
-    """Patterns that must all be found: each of an option's letters, wherever that stands."""
+    """Yields patterns that must all be found: one for each letter of an option, wherever placed."""
     if letters := _LETTERS.fullmatch(word):
         yield from (rf"[\s\0\"',]-\w*{letter}" for letter in letters[1])
     else:
@@ -225,7 +226,7 @@ def _in_order(wanted: list[re.Pattern[str]], text: str) -> bool:
 
 
 def _has(wanted: _Wanted, command: tuple[str, ...]) -> bool:
-    """`rm x -fr` for `-rf *`."""
+    """Whether a command has the wanted words, as `rm x -fr` has `-rf *`."""
     program, *words = command
     runs = program_name(program) in RUNNING
     ended = not runs and "--" not in wanted.values
@@ -246,7 +247,7 @@ def _has(wanted: _Wanted, command: tuple[str, ...]) -> bool:
 
 
 def _stand_in(named: tuple[str, ...], words: Sequence[str], *, any_behind: bool) -> bool:
-    """Whether words begin with those named, but for options, their values, and variables.
+    """Whether words begin with `named`, but for options, their values, and variables.
 
     `any_behind`: whatever stands between.
     """
@@ -269,7 +270,7 @@ def _stand_in(named: tuple[str, ...], words: Sequence[str], *, any_behind: bool)
 
 
 def _is_given(option: str, words: Sequence[str]) -> bool:
-    """Letters alone or joined with others, and before a value: `-XDELETE`."""
+    """Whether words hold an option, also joined with other letters or a value: `-XDELETE`."""
     letters = _LETTERS.fullmatch(option)
     if not letters or option in _OF_FIND:
         # `-auto-approve` is `--auto-approve`.

@@ -1,4 +1,4 @@
-"""Rejecting rules, with their words' targets."""
+"""Adds rejecting rules for what links in rules lead to."""
 
 import os
 import re
@@ -14,16 +14,16 @@ from sidecar.workspace.paths import display, printable
 
 
 def as_called(rules: Rules, root: Path) -> Rules:
-    """Rejecting rules, also with paths' targets and names as calls have them.
+    """Adds rejecting rules with paths' targets, and with tools' names as calls have them.
 
-    A few calls of lstat each; of servers' tools, names in characters that providers take.
+    Takes a few calls of lstat each; providers take only some characters in names of servers' tools.
     """
     found = (more for rule in rules.reject for more in (*_named(rule), *_led(rule, root)))
     return replace(rules, reject=tuple(dict.fromkeys((*rules.reject, *found))))
 
 
 def _named(rule: str) -> Iterator[str]:
-    """For each possible server and tool: `__` may be in both, and between."""
+    """Yields a rule for each possible server and tool, as `__` may be in both names."""
     start, name = rule.strip()[:5], rule.strip()[5:]
     if start.casefold() != "mcp__" or ":" in name:
         return
@@ -50,7 +50,7 @@ def _led(rule: str, root: Path) -> Iterator[str]:
 
 
 def _real(pattern: str, root: Path) -> str:
-    """Absolute, without links up to the first `*`."""
+    """Makes a pattern absolute, without links up to the first `*`."""
     whole = re.match(r"(?:\\[\\*]|[^*])*", pattern)
     begun = whole[0] if whole else ""
     rest = pattern[len(begun) :]

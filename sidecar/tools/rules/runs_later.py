@@ -1,4 +1,4 @@
-"""Files run or obeyed later. No tool writes in `.git`."""
+"""Knows files that are run or obeyed later. No tool writes in `.git`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -120,7 +120,7 @@ beginnings (`x*`)."""
 
 @lru_cache(maxsize=16_384)
 def runs_later(path: str) -> str:
-    """Why writing a resolved path has later effects; empty for an ordinary file.
+    """Says why writing a resolved path has later effects; "" for an ordinary file.
 
     Ignores case and invisible letters, as some disks do; any name like `VSCODE~1` may be another's.
     """
@@ -148,7 +148,7 @@ def holds_later(folder: str) -> bool:
 
 
 def held_above(folders: Sequence[str], path: str = "") -> str:
-    """A folder around a workspace that is hidden or whose files run later; else empty.
+    """Names a folder around a workspace that is hidden or has files that run later, or "".
 
     `folders`: names from the home folder to the root; `path`: a file relative to the root, which
     may matter (`gradle` and `wrapper/x`).

@@ -1,4 +1,4 @@
-"""A command's words as its shell will see them, if known without running.
+"""Tells a command's words as its shell will see them, if known without running.
 
 The grammar finds borders. Accepted are words that every shell reads alike: letters, digits, a few
 signs, and quotes without anything to replace.
@@ -77,15 +77,15 @@ _BUILT_IN = ("declaration_command", "unset_command", "test_command")
 
 
 def trimmed(command: str) -> str:
-    """But for a blank behind a backslash, or at a here-document's end, which is the command's."""
+    """Strips blanks, except behind a backslash or with a here-document, where they count."""
     begun = command.lstrip(BLANK)
     return begun if "<<" in begun else _ENDING_BLANK.sub("", begun)
 
 
 def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
-    """Words of exactly one simple command of literal words, else `()`.
+    """Returns the words of exactly one simple command of literal words, else `()`.
 
-    Refused: variables, globs, braces, tildes, most escapes, assignments, redirections,
+    Refuses variables, globs, braces, tildes, most escapes, assignments, redirections,
     substitutions, comments, operators, control characters, syntax errors. `rule` allows `STAR`.
     """
     text = command.strip(BLANK)
@@ -114,10 +114,10 @@ def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
 
 
 def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
-    """Words of each, nested too, the last first, without redirections and assignments.
+    """Returns each command's words, nested too, the last first.
 
-    Of an ungrammatical text, or one over `LONGEST` characters (perhaps quadratic time): all between
-    two signs of the shell's.
+    Leaves out redirections and assignments. Of an ungrammatical text, or one over `LONGEST`
+    characters (perhaps quadratic time), returns all between two signs of the shell's.
     """
     root = _parsed(command)
     found: list[tuple[str, ...]] = []
@@ -128,10 +128,10 @@ def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
 
 
 def handing_on(command: str) -> Iterator[tuple[tuple[tuple[str, ...], ...], bool]]:
-    """Words of all commands of each statement in which one may take another's text, in order.
+    """Yields commands that may take each other's text, by statement, in order.
 
-    By a pipe, `<(…)`, `>(…)` or a here-document, whose text is a nameless command's word. The flag:
-    only by pipes, so each takes the text before.
+    They do by a pipe, `<(…)`, `>(…)` or a here-document, whose text is a nameless command's word.
+    The flag: only by pipes, so each takes the text before.
     """
     left = [_parsed(command)]
     while left:
@@ -157,7 +157,7 @@ def _commands(root: "Node | None") -> Iterator[tuple[str, ...]]:
 def hides_programs(command: str) -> bool:
     """Whether some program's name, or a possible place of one, cannot be read.
 
-    Because of a variable, or where the grammar is at an end.
+    The cause is a variable, or text that the grammar cannot read.
     """
     root = _parsed(command)
     if root is None or root.has_error:
@@ -170,7 +170,7 @@ def hides_programs(command: str) -> bool:
 
 
 def is_plain(command: str) -> bool:
-    """Whether the grammar reads a text as bash does, as far as is known."""
+    """Whether, as far as known, the grammar reads a text as bash does."""
     root = _parsed(command)
     if root is None or root.has_error or _ODD.search(command):
         return False
@@ -196,7 +196,7 @@ def _nodes(root: "Node | None") -> Iterator["Node"]:
 
 
 def _words_of(node: "Node") -> Iterator["Node"]:
-    """Words of a command, behind a redirection too, as in `git 2>/dev/null push`.
+    """Yields a command's words, also behind a redirection, as in `git 2>/dev/null push`.
 
     The grammar gives these to the list that the command ends.
     """
@@ -213,10 +213,10 @@ def _words_of(node: "Node") -> Iterator["Node"]:
 
 
 def _by_lines(node: "Node") -> Iterator[tuple[str, ...]]:
-    """Words of a command, line by line.
+    """Yields a command's words line by line.
 
-    The grammar joins to the line before one that begins with a backslash, and one behind a pipeline
-    of three.
+    The grammar wrongly joins a line that begins with a backslash, or follows a pipeline of three,
+    to the line before.
     """
     found: list[list[str]] = [[]]
     data, end = node.text or b"", 0
@@ -238,9 +238,9 @@ def _holds_lines(node: "Node") -> bool:
 
 
 def without_options(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """With and without options between the first, as in `docker compose -f x down`.
+    """Yields words with and without options between the first, as in `docker compose -f x down`.
 
-    An option's value may or may not be the next word: read both ways, in `MOST_READINGS`.
+    The next word may be an option's value or not: both are yielded, up to `MOST_READINGS`.
     """
     return islice(_without_options((), words), MOST_READINGS)
 
@@ -268,7 +268,7 @@ def assigned(command: str) -> Iterator[tuple[str, str]]:
 
 
 def fed_texts(command: str) -> Iterator[tuple[frozenset[str], str]]:
-    """Each here-document and here-string, with the words of its possible readers."""
+    """Yields each here-document and here-string, with the words of its possible readers."""
     yield from _fed_texts(_parsed(command), command)
 
 
@@ -287,7 +287,7 @@ def _fed_texts(root: "Node | None", command: str) -> Iterator[tuple[frozenset[st
 
 
 def _fed(node: "Node", data: bytes) -> tuple[int, int]:
-    """Bytes of the text, from the next line on: of some the grammar makes words of the line."""
+    """Returns where the text's bytes begin and end: of a here-document, from the next line on."""
     if node.type == "herestring_redirect":
         return node.children[-1].start_byte, node.end_byte
     line = data.find(b"\n", node.start_byte, node.end_byte)
@@ -300,12 +300,12 @@ def _roughly(text: str) -> tuple[str, ...]:
 
 
 def unescaped(text: str) -> str:
-    """With quotes and white space in place of the escapes that most languages share."""
+    """Writes quotes and white space for the escapes that most languages share."""
     return _ESCAPES.sub(lambda one: _WHITE.get(one[1], one[1]), text)
 
 
 def _unquoted(node: "Node") -> str:
-    """A word known only at run time, as `sh -c` may take it."""
+    """Returns a word known only at run time, as `sh -c` may take it."""
     text = (node.text or b"").decode()
     match node.type:
         case "string":
@@ -331,7 +331,7 @@ def _command(text: str) -> "Node | None":
 
 
 def _parsed(text: str) -> "Node | None":
-    """`None` also if over `LONGEST`, or no descriptor is left to load the parser."""
+    """Parses a command; `None` if over `LONGEST`, or no descriptor is left to load the parser."""
     try:
         return _tree(text).root_node if len(text) <= LONGEST else None
     except (UnicodeEncodeError, ImportError, OSError):
@@ -340,7 +340,7 @@ def _parsed(text: str) -> "Node | None":
 
 @lru_cache(maxsize=16)
 def _tree(text: str) -> "Tree":
-    """Cached: a decision looks at each text some five times."""
+    """Parses a text; cached, since a decision looks at each some five times."""
     from tree_sitter import Parser  # noqa: PLC0415 - most of a daemon's life needs none
 
     return Parser(_language()).parse(text.encode())
@@ -376,7 +376,7 @@ def _word(node: "Node", rule: bool) -> str | None:
 
 
 def _joined(node: "Node", rule: bool) -> str | None:
-    """Pieces such as `a'b'`; `None` for a tilde in a later piece."""
+    """Joins pieces such as `a'b'`; returns `None` for a tilde in a later piece."""
     pieces: list[str] = []
     end = node.start_byte
     for child in node.children:

@@ -1,4 +1,4 @@
-"""One ACP client: updates and requests in ACP's form."""
+"""Talks to one ACP client: updates and requests in ACP's form."""
 
 from collections import deque
 from collections.abc import Callable
@@ -39,7 +39,7 @@ OUTPUT_EVERY = 0.25
 
 
 class AgentRequests(ClientRequests):
-    """Requests by ACP's or Sidecar's names, with ACP's withdrawal."""
+    """Sends requests by ACP's or Sidecar's names, and withdraws them as ACP does."""
 
     def asking(self, method: str, params: JsonObject) -> JsonObject:
         return super().asking(outgoing(method), params)
@@ -83,9 +83,9 @@ class AgentConnection(Connection):
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Without a diff, the call stands whole in a fence, each answer on one line.
+        """Shows a call without a diff whole in a fence, and each answer on one line.
 
-        As Markdown, a title hides comments and links' addresses.
+        A title alone is Markdown, which hides comments and links' addresses.
         """
         tool_call = {**tool_call, "title": visible_lines(str(tool_call.get("title") or ""))}
         given = tool_call.get("rawInput")
@@ -102,7 +102,7 @@ class AgentConnection(Connection):
     # --- which sessions it knows -------------------------------------------------------------
 
     def enter(self, session_id: str, folder: str) -> None:
-        """Updates begin with recent events."""
+        """Begins a session's updates, recent events first."""
         self._folders[session_id] = folder
         early, self._early = self._early, deque(maxlen=MOST_EARLY)
         for event in early:

@@ -1,4 +1,4 @@
-"""Method names: ACP's stay, all others get the prefix `_sidecar/`."""
+"""Names methods: ACP's stay, all others get the prefix `_sidecar/`."""
 
 PREFIX = "_sidecar/"
 

@@ -17,7 +17,7 @@ class Shape(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Initialize(Shape, frozen=True):
-    """Without version: some clients send no number."""
+    """`initialize`, without the version: some clients send no number."""
 
     client_capabilities: Opaque = {}
 
@@ -72,6 +72,6 @@ class AcpPrompt(Shape, frozen=True, kw_only=True):
 
 
 def extra(shape: Shape) -> JsonObject:
-    """`_meta.sidecar`, or empty."""
+    """Returns `_meta.sidecar`, or `{}`."""
     found: Json = (shape.meta or {}).get("sidecar")
     return found if isinstance(found, dict) else {}

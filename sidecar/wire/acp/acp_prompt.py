@@ -1,4 +1,4 @@
-"""ACP's `session/prompt` and `session/cancel`: turns and slash commands."""
+"""Handles ACP's `session/prompt` and `session/cancel`: turns and slash commands."""
 
 import asyncio
 from collections.abc import Mapping
@@ -88,7 +88,7 @@ async def _said(command: SlashCommand, scene: CommandScene) -> str:
 
 
 def _answer(result: JsonObject) -> JsonObject:
-    """Raises RefusedMessage for a failed turn."""
+    """Turns a result into ACP's; raises RefusedMessage for a failed turn."""
     ours = {k: v for k, v in result.items() if k not in ("stopReason", "usage", "error")}
     error, usage, reason = result.get("error"), result["usage"], result["stopReason"]
     assert isinstance(usage, dict)

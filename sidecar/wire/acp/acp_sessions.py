@@ -1,4 +1,4 @@
-"""ACP's `session/…` methods except the prompt."""
+"""Handles ACP's `session/…` methods except the prompt."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -29,14 +29,13 @@ AcpMethod: TypeAlias = tuple[type[acp_params.Shape], Callable[[Any, Ticket], Awa
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Sessions, client, handlers of Sidecar's own methods."""
+    """The sessions, the client, and handlers of Sidecar's own methods."""
 
     sessions: Sessions
     connection: AgentConnection
     ours: Mapping[str, Handler]
 
     async def enter(self, session_id: str) -> Session:
-        """Raises UnknownSession."""
         session = await self.sessions.get(SessionId(session_id))
         self.connection.enter(session_id, session.row.cwd)
         return session

@@ -1,4 +1,4 @@
-"""Capabilities of the client, and the answer to `initialize`."""
+"""Reads the client's capabilities, and answers `initialize`."""
 
 from dataclasses import dataclass
 
@@ -16,10 +16,10 @@ KEY_HELP = (
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """Beyond ACP's core.
+    """What a client can do beyond ACP's core.
 
-    `ours`: Sidecar's notifications; `compaction`, `notices`: updates shown; `terminal`: runs
-    commands.
+    `ours`: takes Sidecar's notifications; `compaction`, `notices`: shows such updates; `terminal`:
+    runs commands.
     """
 
     ours: bool = False
@@ -29,7 +29,7 @@ class Abilities:
 
 
 def announced(capabilities: JsonObject) -> Abilities:
-    """Any object announces some of `clientCapabilities`."""
+    """Reads `clientCapabilities`; any object, even an empty one, announces the ability."""
     session = _object(capabilities.get("session"))
     return Abilities(
         ours="sidecar" in _object(capabilities.get("_meta")),

@@ -1,4 +1,4 @@
-"""A tool call's changes as ACP's `diff` content, one per hunk."""
+"""Shows a tool call's changes as ACP's `diff` content, one per hunk."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def wanted(given: Json, folder: str) -> list[Json]:
 
 
 def done(metadata: JsonObject, folder: str) -> list[Json]:
-    """Empty for an edit with counts only."""
+    """Returns the blocks of an edit; none if it has counts only."""
     path, text = metadata.get("path"), metadata.get("diff")
     if not isinstance(path, str) or not isinstance(text, str):
         return []
@@ -25,7 +25,6 @@ def done(metadata: JsonObject, folder: str) -> list[Json]:
 
 
 def absolute(path: str, folder: str) -> str:
-    """ACP has no relative paths."""
     return str(Path(folder) / path)
 
 

@@ -1,4 +1,4 @@
-"""The ACP face of one connection."""
+"""Speaks ACP on one connection."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -62,7 +62,7 @@ class AgentFace:
             )
 
     def listens(self, method: str) -> bool:
-        """Notifications of unknown extensions are ignored."""
+        """Whether a notification is handled; unknown extensions are ignored."""
         return self._initialized and (method in self._methods or incoming(method) is not None)
 
     def answered(self, method: str) -> None:
@@ -125,9 +125,9 @@ class AgentFace:
         return welcome(self._version)
 
     def _take_root(self, cwd: object) -> None:
-        """The first named folder is the configuration's workspace.
+        """Makes the first folder named the configuration's workspace.
 
-        Without a valid one, the daemon's current folder.
+        Without a valid folder, the daemon's current one.
         """
         if not self._rooted:
             self._rooted = True

@@ -1,4 +1,4 @@
-"""Answers of slash commands, as Markdown."""
+"""Writes answers of slash commands as Markdown."""
 
 import re
 from collections.abc import Sequence

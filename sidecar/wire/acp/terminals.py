@@ -1,4 +1,4 @@
-"""Commands in the client's terminals, shown in the tool calls."""
+"""Runs commands in the client's terminals, shown in the tool calls."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,7 +14,7 @@ MOST_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class AgentTerminals:
-    """`ask` awaits an answer, `post` none; `show` takes session, call, terminal."""
+    """`ask` awaits an answer, `post` does not; `show` takes session, call, terminal."""
 
     ask: Callable[[str, JsonObject], Awaitable[Json]]
     post: Callable[[str, JsonObject], None]

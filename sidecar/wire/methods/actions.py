@@ -1,4 +1,4 @@
-"""`textDocument/codeAction`: commands' arguments, which many editors cannot give."""
+"""Offers commands with arguments, which many editors cannot give, as `textDocument/codeAction`."""
 
 from collections.abc import Sequence
 

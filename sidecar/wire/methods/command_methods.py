@@ -1,4 +1,4 @@
-"""`workspace/executeCommand`: sessions through LSP alone.
+"""Runs sessions through LSP alone, by `workspace/executeCommand`.
 
 Progress and result come as messages. Arguments answer questions: `sidecar.rollback 2 files
 overwrite`.
@@ -33,7 +33,7 @@ logger = logging.getLogger("sidecar.wire")
 
 
 class Commands:
-    """The commands of one connection, on its newest session."""
+    """One connection's commands, which act on its newest session."""
 
     def __init__(self, sessions: Sessions, editor: PlainEditor, group: asyncio.TaskGroup) -> None:
         self._sessions = sessions
@@ -164,7 +164,7 @@ class Commands:
         self._tell(session, f"{ended}{shown}")
 
     async def cancel(self, _: str) -> None:
-        """Waiting turns too."""
+        """Cancels the running turn and waiting ones."""
         session = await self._session()
         busy = session.prompts.busy
         session.prompts.cancel()
@@ -183,7 +183,7 @@ class Commands:
         self._tell(session, f"{filled}. Cache {cache}.{paid}")
 
     async def compact(self, instructions: str) -> None:
-        """The user sees the plan first."""
+        """Compacts the session, once the user has seen the plan."""
         session = await self._session()
         plan = await session.rewriting.compact(None, None, dry_run=True, instructions=instructions)
         if not plan["plan"]:
@@ -267,7 +267,7 @@ class Commands:
     async def _chosen(
         self, question: str, choices: tuple[str, ...], else_: str | None
     ) -> str | None:
-        """Where the editor cannot ask, `else_`, or BadRequest."""
+        """Asks the user; if the editor cannot ask, returns `else_` or raises BadRequest."""
         try:
             return await self._editor.choose(question, choices)
         except ClientFailed:

@@ -1,4 +1,4 @@
-"""Sessions that continue another, or move."""
+"""Handles sessions that continue another, or move."""
 
 from collections.abc import Mapping
 

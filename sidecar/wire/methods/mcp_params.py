@@ -1,4 +1,4 @@
-"""MCP servers named in `session/new`."""
+"""Reads the MCP servers named in `session/new`."""
 
 from collections.abc import Sequence
 
@@ -38,7 +38,7 @@ def _texts(given: Json, path: str) -> tuple[str, ...]:
 
 
 def _pairs(given: Json, path: str) -> dict[str, str]:
-    """`[{name, value}]`."""
+    """Reads `[{name, value}]`."""
     found: dict[str, str] = {}
     for one in given if isinstance(given, list) else [given] if given else []:
         match one:

@@ -1,1 +1,1 @@
-"""What a rule's `*` covers of each program, and why not the rest."""
+"""Lists which words of each program a rule's `*` covers, and why not the rest."""

@@ -1,8 +1,8 @@
-"""Words that every program reads alike.
+"""Tells words that every program reads alike.
 
 Linters and test runners expand patterns, `~` and braces themselves, split at signs and blanks, take
-a backslash for a slash, fetch addresses. None can be led out of the folder by plain relative paths,
-or texts without a slash, neither with two dots in a row.
+a backslash for a slash, fetch addresses. Plain relative paths lead none of them out of the folder,
+nor do texts without a slash, if neither has two dots in a row.
 """
 
 import re
@@ -29,7 +29,7 @@ or several (`x AGENTS.md`, `x$IFS-y.md`). SvelteKit's `+page.ts` is none."""
 
 
 def is_plain(word: str) -> bool:
-    """Of an option `--x=y`, whether `y` is."""
+    """Whether a word is plain; of an option `--x=y`, whether `y` is."""
     option = _OPTION.fullmatch(word)
     given = option[2] if option else word
     return (option is not None and not given) or bool(_WORD.fullmatch(given))

@@ -1,4 +1,4 @@
-"""Words that a rule's `*` covers of linters, formatters, checkers and test runners.
+"""Lists the covered words of linters, formatters, checkers and test runners.
 
 A rule trusts the workspace's own code and settings, but none from elsewhere.
 """
@@ -25,7 +25,7 @@ def _checker(
     unwritten: str = NO_OPERAND,
     nowhere: str = "",
 ) -> Program:
-    """`starting`: words anywhere that start something else."""
+    """Makes an entry; `starting`: words anywhere that start something else."""
     return Program(
         _WHY,
         options(*covered),
