@@ -21,7 +21,7 @@ ARRIVED = 2_000
 class Breaker:
     """Counts `failures`: rungs refused since the last progress.
 
-    `used` tokens and `cause`: when a decision last came to nothing.
+    `used`, in tokens, and `cause` are of the last decision that came to nothing.
     """
 
     failures: int = 0

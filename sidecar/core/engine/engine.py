@@ -44,7 +44,7 @@ class Away:
 class Chosen(Generic[One]):
     """The chosen rewrite, if any, and the refusals before.
 
-    `waits`: an optional rewrite may wait, without failure.
+    `waits`: an optional rewrite may wait, which is no failure.
     """
 
     done: One | None = None

@@ -46,7 +46,7 @@ def not_sent(most: int, room: Budget, off: str | None) -> str:
 
 
 def rungs(policy: Policy, standing: Standing, cause: Cause) -> tuple[Rung, ...]:
-    """Gives ways to plan in order, beside the policy's if the prompt is too long to send."""
+    """Gives ways to plan, in order: the policy's, and others if the prompt is too long."""
     own: tuple[Rung, ...] = (lambda situation: policy.plan(situation, cause),)
     if cause == "overflow":
         return (*own, drop_oldest, cut_newest)

@@ -17,7 +17,7 @@ from sidecar.core.prompt.visibility import Dropped, Note, Rewrite, Shown
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A rewrite before thinking is dropped; begins at item `first`."""
+    """A rewrite that begins at item `first`, before thinking is dropped."""
 
     changes: tuple[Change, ...]
     first: int
@@ -29,7 +29,6 @@ class Outline:
 
 
 def outlined(plan: Plan, situation: Situation, rewrite_id: str) -> Outline | None:
-    """Makes a plan's rewrite; `None` without any allowed change."""
     changes = allowed(plan.changes, situation)
     touched = {change.part_id for change in changes} | set(plan.retired)
     if not touched:
@@ -56,7 +55,7 @@ def begun_by_user(plan: Plan, prompt: Prompt) -> Plan | None:
 
 
 def anchor_after(situation: Situation) -> MessageId | None:
-    """First message after the rebuilt part."""
+    """Gives the first message after the rebuilt part."""
     for item in situation.items:
         if item.unit.kind not in NOTES and item.unit.step >= situation.step - 2:
             return item.unit.message_id
@@ -66,7 +65,7 @@ def anchor_after(situation: Situation) -> MessageId | None:
 def opens_epoch(plan: Plan, situation: Situation, held: bool) -> bool:
     """Tells whether a rewrite begins an epoch; `held`: an earlier request held its first change.
 
-    By hand, or before an epoch's first request, any does.
+    A rewrite by hand, or before an epoch's first request, always does.
     """
     return held or plan.cause == "user" or not situation.sent
 

@@ -160,7 +160,7 @@ def _patch(given: Json) -> str:
 def needs(part: ToolPart) -> frozenset[str]:
     """Gives steps that must succeed to overcome a failed call; none if it only looked.
 
-    A sign leads other cures: one `+` step; or a change of one `*` file, and a check that passed.
+    Marked steps are other cures: one `+` step, or a change of one `*` file and a check that passed.
     """
     name = own_name(part.name)
     if refused(part):

@@ -369,7 +369,7 @@ def _delegated(part: ToolPart, given: JsonObject) -> Delegated:
 
 
 def finding(report: str) -> str:
-    """What a report says first, below the heading and any announcement."""
+    """Gives what a report says first, below the heading and any announcement."""
     heading = _REPORT_HEADING.search(report[:LONGEST_PREFACE])
     said = report[heading.end() if heading else 0 :][:LONGEST_PREFACE]
     return gist(said.replace("**", ""), FINDING)

@@ -41,7 +41,7 @@ class Replacement:
     fate: GitFate = "unknown"
 
     def may_reach(self, path: str) -> bool:
-        """Tells whether an unknown change may be of `path`, by any spelling, or above."""
+        """Tells whether an unknown change may concern `path`, in any spelling, or by its folder."""
         if self.new is not None:
             return False
         mine, other = map(_between_slashes, (self.path, path))

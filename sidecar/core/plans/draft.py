@@ -46,7 +46,7 @@ def full(standing: Standing, at: int) -> Cause | None:
 
 
 def below(standing: Standing, reserve: int) -> int:
-    """Gives the tokens in use that leave `reserve` of the window free.
+    """Gives the tokens at which to rewrite, so that `reserve` of the window stays free.
 
     At least a quarter of the window: presets' reserves are made for 200,000 tokens.
     """

@@ -192,7 +192,7 @@ def _indent(text: str) -> int:
 
 
 def _fence(texts: Iterable[str]) -> str:
-    """Gives a fence longer than any run of backticks, so that no line closes it."""
+    """Gives a fence that no line of the texts closes."""
     runs = (len(run) for text in texts for run in _BACKTICKS.findall(text))
     return "`" * max(3, 1 + max(runs, default=0))
 

@@ -273,7 +273,7 @@ def _todo(
 
 
 def _subtasks(shown: UnitsShown, gone: Iterable[Unit], room: int, turn: int) -> Iterator[str]:
-    """Tells outcomes of subtasks, then in brief those begun in `turn` or later.
+    """Tells outcomes of subtasks; without room, in brief and if begun in `turn` or later.
 
     An unfinished one is told only if still running or begun then.
     """

@@ -238,7 +238,6 @@ def _told(text: str) -> str:
 
 
 def _before_it_failed(unit: Unit) -> Iterator[Outcome]:
-    """Gives what git did before a command failed."""
     done = [_committed(*made) for made in _COMMITTED.findall(unit.text)]
     for ran, _ in _steps(unit.call):
         says = next((said for verbs, said in _DID if verbs.search(ran)), None)

@@ -45,7 +45,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Totals before a request.
+    """Totals before a request, by which a policy tells whether a rewrite is due.
 
     In tokens: `used`, the prompt as it would be sent; `static`, before the history; `limit`, the
     window less the reserve; `base`, the prompt after the last rewrite (`static` before the first);
@@ -150,9 +150,9 @@ Asking: TypeAlias = Literal["extension", "fresh"]
 class Summary:
     """A summary that a plan asks a model for.
 
-    `input_tokens` (for `fresh` only), `output_tokens`: of each call. `calls`: of a preset's agent;
-    a session makes one. `prompt`: what is asked. `finish` makes the answer the final plan, or
-    raises `ValueError`; by default the text precedes the notes.
+    `input_tokens` (for `fresh` only), `output_tokens`: of each call. `calls`: how many a preset's
+    agent makes; a session makes one. `prompt`: what is asked. `finish` makes the answer the final
+    plan, or raises `ValueError`; by default the text precedes the notes.
     """
 
     asking: Asking

@@ -62,7 +62,8 @@ class Keeping:
 
     Blocks take `keep` tokens, at most `KEEP_SHARE` of the window, each worth `density` at least;
     `tail` is the newest requests' share. Typed messages, in tokens: `first` message, `each` other,
-    `typed` in all, `old` for rules and first words. Small windows, scaled by `share`, cap these.
+    `typed` in all, `old` for rules and first words. Caps, in windows times `share`: 1/8 for
+    `first`, 1/10 for `typed`, 1/16 for `old`.
     """
 
     keep: int = 10_000
@@ -80,7 +81,7 @@ class Keeping:
 class Basis:
     """What all rebuilds of a situation share.
 
-    Parts in `spared` stay; `pieces` may, by part. `names`: chances of use.
+    `spared` parts stay; `pieces`, by part, stay if worth their tokens. `names`: chances of use.
     """
 
     situation: Situation
@@ -116,7 +117,7 @@ def basis_of(situation: Situation, cause: Cause = "budget") -> Basis:
 class Sifted:
     """What a rebuild changes, in prompt order, before notes.
 
-    In tokens: `before`, of all that is changed or retired, and `freed` of that.
+    `before`: tokens of all that is changed or retired; `freed`: how many of these go.
     """
 
     basis: Basis
@@ -202,7 +203,7 @@ def rebuild(sifted: Sifted, cause: Cause, policy: str) -> Plan | None:
 
 
 def _stale(situation: Situation) -> frozenset[PartId]:
-    """Finds reads of files that were changed afterwards, or that an image shows."""
+    """Finds reads that give way, of files changed afterwards or shown by an image."""
     files = situation.files
     imaged = {path for path, _ in files.changed()}
     return frozenset(

@@ -186,7 +186,6 @@ def _is_summary(unit: Unit) -> bool:
 
 
 def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
-    """Decides what each text that goes was: an answer, a status, a thought."""
     kinds: list[_TextKind] = ["none"] * len(units)
     answered = called = replied = resumed = False
     running, meant, ends = True, frozenset[str](), 0
@@ -229,7 +228,10 @@ def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
 
 
 def _say_most(kinds: list[_TextKind], units: Sequence[Unit], said: Sequence[int]) -> None:
-    """Tells, of a turn that calls end, the text that says most; `said`: its texts, newest first."""
+    """Marks as the answer the text that says most, where a turn ends with calls.
+
+    `said`: indexes of its texts, newest first.
+    """
     if said and kinds[said[0]] == "last" and (most := fullest([units[n].text for n in said])):
         kinds[said[0]], kinds[said[most]] = "thought", "answer"
 
@@ -316,8 +318,8 @@ def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -
 def _kept(lines: Sequence[_Line], room: int, turns: Set[int]) -> dict[int, list[str]]:
     """Chooses the heaviest lines that fit, by stretch; each text once, at its last place.
 
-    Answers and lasting lines may exceed `room` by half. Stretches that end `turns` keep their files
-    or one line.
+    Answers and changes may exceed `room` by half. Each stretch in `turns`, which ends a turn, keeps
+    its files or one line.
     """
     most = max(room + room // 2, LEAST_STORY)
     spare = {_RECORDED: most, _REPLIED: most, _SURE: room // 2, _LASTING: room // 2}

@@ -24,7 +24,7 @@ def failure_lines(
 ) -> list[tuple[str, str]]:
     """Gives title and line of each failure out of view, with texts of `most` characters.
 
-    At 0, attempts that a tool answered alike share a line, with what was learnt.
+    At `most` 0, attempts that a tool answered alike share a line, with what was learnt.
     """
     lost = (unit for unit, how in shown if unit.part_id in upshot.failures and _lost(unit, how))
     if not most:

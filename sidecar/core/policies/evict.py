@@ -1,6 +1,6 @@
 """`evict-…`: old tool results become lines with ids, the least valuable first.
 
-Only when forced, or free on a cold cache; then, if need be, a summary on the warm prefix.
+Evicts when forced, or free on a cold cache; if too little goes, summarises on the warm prefix.
 """
 
 from collections.abc import Mapping
@@ -134,9 +134,9 @@ def evictable(situation: Situation) -> list[Item]:
 
 
 def referred_to(situation: Situation, items: list[Item]) -> frozenset[PartId]:
-    """Results whose findings the agent used in the last `RECENTLY` steps.
+    """Gives results whose findings the agent used in the last `RECENTLY` steps.
 
-    A finding is a name new with the result and not in its call.
+    A finding is a name that first came with the result, and is not in its call.
     """
     since = situation.step - RECENTLY
     uses = {name: at for name, at in last_uses(situation.items).items() if at >= since}
@@ -153,7 +153,7 @@ def referred_to(situation: Situation, items: list[Item]) -> frozenset[PartId]:
 
 
 def weighed(weights: Mapping[str, float], name: str = HYBRID) -> Evict:
-    """Raises `ValueError` as `check_weights` does."""
+    """Makes the policy; raises `ValueError` as `check_weights` does."""
     check_weights(weights)
     return Evict(name, tuple(weights.items()))
 

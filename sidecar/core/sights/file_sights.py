@@ -63,7 +63,6 @@ def numbered(text: str) -> tuple[int, tuple[str, ...]] | None:
 
 
 def is_cut(text: str) -> bool:
-    """Whether a tool calls its output incomplete."""
     return bool(_CUT.search(text))
 
 

@@ -1,4 +1,4 @@
-"""Finds stretches of lines that `grep -n` or `rg -n` showed in a shell.
+"""Finds lines of files that a `grep -n` or `rg -n` in a shell showed, if several in a row.
 
 Agents' search tools are left out: Claude Code's halves doubled slashes in lines beside a match.
 """
@@ -31,7 +31,6 @@ _NAMED = late_pattern(r"((?:[A-Za-z]:[\\/])?[^:\s]+):(\d+):(.*)")
 
 
 def search_sights(part: ToolPart) -> Iterator[FileShown]:
-    """Gives what a command showed, if the command only searches."""
     if own_name(part.name) not in SHELLS or not isinstance(part.state, ToolCompleted):
         return
     for command, folder in list(commands_of(part))[:1]:
@@ -81,7 +80,7 @@ def _paths(words: Sequence[str]) -> list[str]:
 
 
 def _stretches(lines: Sequence[str], path: str) -> Iterator[FileShown]:
-    """Reads `12:text` and beside `13-text`, behind `path:` and `path-` for several files."""
+    """Reads matches, `12:text`, and lines beside, `13-text`; of several files after `path:`."""
     bare = any(map(_BARE.match, lines[:1]))
     for together, block in groupby(lines[:MOST_LINES], lambda line: line != "--"):
         found = list(block) if together else []

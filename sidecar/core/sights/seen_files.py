@@ -109,7 +109,7 @@ class SeenFile:
     def _removed_against(
         self, lines: list[str], moved: Iterable[tuple[int, int, int]]
     ) -> dict[str, int]:
-        """Adds known lines that the text lacks, whoever took them out."""
+        """Adds to `removed` known lines that the text lacks, whoever took them out."""
         known, at = list[str | None](), 0
         for start, _, count in moved:
             known += self.texts[at:start]

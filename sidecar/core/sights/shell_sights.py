@@ -1,4 +1,4 @@
-"""Finds lines of files that a shell command showed, by its words."""
+"""Finds lines of files that a shell command showed, if it only prints files."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +15,6 @@ _OUTPUT = re.compile(r"\A(?:<returncode>\d+</returncode>\n)?<output>\n(.*?)\n?</
 
 
 def shell_sights(part: ToolPart) -> Iterator[FileShown]:
-    """Gives lines that a command showed, if the command only prints files."""
     given = part.input
     command = given.get("command", given.get("cmd")) if isinstance(given, dict) else given
     folder = given.get("workdir", "") if isinstance(given, dict) else ""
@@ -38,7 +37,6 @@ def output_lines(text: str) -> tuple[str, ...]:
 def _parted(
     found: Sequence[Printed | Marker], lines: Sequence[str]
 ) -> Iterator[tuple[list[Printed], Sequence[str]]]:
-    """Splits output at printed markers, as far as these can be told."""
     group: list[Printed] = []
     for number, one in enumerate(found):
         if isinstance(one, Printed):

@@ -33,7 +33,7 @@ def _spelled(deed: TouchedFile, path: str) -> TouchedFile:
 
 
 def spellings(paths: Iterable[str], root: str = "") -> Mapping[str, str]:
-    """Spells paths relative to `root` if inside, else absolute, where others tell the folder."""
+    """Spells paths relative to `root` if inside, else absolute, if others tell the folder."""
     once = list(dict.fromkeys(paths))
     on_drives = [path for path in once if _DRIVE.match(path)]
     drives = {path[0].upper() for path in (*on_drives, root) if _DRIVE.match(path)}

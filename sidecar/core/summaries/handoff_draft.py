@@ -26,7 +26,7 @@ FACTS = 1_500
 
 
 def said_so(messages: Iterable[Message]) -> tuple[str, ...]:
-    """The model's sentences that decide or conclude."""
+    """Gives the model's sentences that decide or conclude."""
     kept = [message for message in messages if message.status != "discarded"]
     units: list[Unit] = []
     step = 0

@@ -131,9 +131,9 @@ def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
 
 
 def transcript(items: Sequence[Item], room: int) -> str:
-    """Writes the newest of a conversation in about `room` tokens, without thinking.
+    """Writes a conversation's newest entries in about `room` tokens, without thinking.
 
-    Earlier rewrites' notes come first, with up to half.
+    Notes of earlier rewrites go first, with up to half.
     """
     shown = [i for i in items if not isinstance(i.shown, Dropped) and _who(i.unit)]
     left = room_in_characters(room) - len(_MATERIAL) - 80

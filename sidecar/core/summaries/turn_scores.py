@@ -118,7 +118,7 @@ Answer with one JSON object and nothing before it. Leave out turns that you keep
 def read_scores(reply: str, turns: Iterable[ScoredTurn]) -> Scores:
     """Reads a reply's scores; turns without one are kept.
 
-    Raises ValueError: no scores, an unknown turn or action, or a turn twice.
+    Raises ValueError for no scores, an unknown turn or action, or a turn twice.
     """
     known = {turn.id: turn for turn in turns}
     found: dict[str, TurnScore] = {}
@@ -265,7 +265,7 @@ def _text(entry: Mapping[str, object], key: str) -> str:
 def _entries(reply: str) -> Iterator[Mapping[str, object]]:
     """Reads objects that may be fenced, cut off, or not quite JSON.
 
-    Raises ValueError: a closed score that cannot be parsed.
+    Raises ValueError for a complete score that cannot be parsed.
     """
     at, faults = reply.find("{"), 0
     while at >= 0 and faults < FAULTS:
