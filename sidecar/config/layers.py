@@ -41,7 +41,6 @@ class Origin:
     path: str
 
     def __str__(self) -> str:
-        """Returns `FILE:LINE`, the environment variable or the client's field."""
         match self.layer.kind:
             case "environment":
                 return self.layer.names.get(self.path, self.layer.name)
@@ -128,7 +127,6 @@ def _flat(values: Mapping[str, object]) -> Iterator[_Given]:
 
 
 def _rules(table: Mapping[str, object]) -> dict[str, object]:
-    """Also reads `{shell = "allow"}`, as in other agents; `"ask"` stays, to be reported."""
     lists = {key: value for key, value in table.items() if value not in ("allow", "reject")}
     for verdict in ("allow", "reject"):
         named = [key for key, value in table.items() if value == verdict]

@@ -29,7 +29,6 @@ def user_file() -> Path:
 
 
 def settings_files(workspace: Path | None) -> tuple[Path, ...]:
-    """Returns the user's and the workspace's file, existing or not."""
     theirs = () if workspace is None else (workspace / WORKSPACE_FILE,)
     return (user_file(), *theirs)
 
@@ -42,7 +41,6 @@ def load(
     user: Path | None = None,
     trusted: Callable[[Config], bool] | None = None,
 ) -> tuple[Config, tuple[Problem, ...]]:
-    """Works as `resolve_all`, and raises as `check_options`."""
     resolved = resolve_all(
         workspace=workspace,
         environment=environment,
@@ -97,7 +95,6 @@ def _trusts(config: Config, trusted: Callable[[Config], bool] | None) -> bool:
 
 
 def environment_layer(environment: Mapping[str, str]) -> Layer:
-    """Takes an empty variable as unset."""
     found = {key: environment.get(name) or None for key, name in _VARIABLES.items()}
     provider = {key: environment.get(name) or None for key, name in _PROVIDER.items()}
     values = {**found, "provider": provider}
@@ -105,7 +102,6 @@ def environment_layer(environment: Mapping[str, str]) -> Layer:
 
 
 def options_layers(options: Mapping[str, object]) -> tuple[Layer, ...]:
-    """Returns the options inside `config`, then the stronger top-level ones."""
     nested = options.get("config")
     direct = {key: value for key, value in options.items() if key != "config"}
     inner = nested if isinstance(nested, Mapping) else {"config": nested}

@@ -139,7 +139,6 @@ def _rules(value: object) -> tuple[str, ...]:
 
 
 def _at_home(rule: str) -> str:
-    """Replaces `~` by the home folder, as in calls."""
     tool, colon, text = rule.partition(":")
     name, at, folder = tool.partition("@")
     if name.strip().casefold() not in (*WITH_COMMANDS, "execute"):

@@ -44,7 +44,6 @@ DEFAULT_MODEL = "claude-opus-5-5"
 
 
 def default_model(has_key: bool) -> str:
-    """Returns the offline model without a key or server."""
     return DEFAULT_MODEL if has_key else OFFLINE_MODEL
 
 
@@ -166,7 +165,7 @@ class SnapshotSizes:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The configuration; a session may choose its own model, agent, policy, window or limit."""
+    """The configuration; a session may choose model, agent, policy, window or limit."""
 
     model: str = setting(
         OFFLINE_MODEL,

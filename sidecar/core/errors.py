@@ -67,7 +67,7 @@ class NothingToDo(SidecarError):
 
 
 class RestoreConflict(SidecarError):
-    """The files in `data.conflicts` changed meanwhile, so the restore touched nothing."""
+    """The files in `data.conflicts` changed meanwhile; nothing was restored."""
 
     kind = "restore_conflict"
 

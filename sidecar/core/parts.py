@@ -33,10 +33,7 @@ class Media:
 
 
 def base64_of(text: str) -> str | None:
-    """Returns base64 with padding and without white space, as providers need.
-
-    Returns `None` if `text` is invalid or empty.
-    """
+    """Pads base64 and removes white space, as providers need; `None` if invalid or empty."""
     plain = "".join(text.split())
     plain += "=" * (-len(plain) % 4)
     try:
@@ -49,7 +46,7 @@ def base64_of(text: str) -> str | None:
 class Output:
     """A tool's output, of which the model sees `text`.
 
-    If `text` was cut, `whole` is the full text's hash in the store, and totals count the full text.
+    Of a cut text, `whole` is the full text's hash in the store; totals count the full text.
     """
 
     text: str
@@ -109,7 +106,7 @@ TextSource: TypeAlias = Literal["typed", "steer", "context", "model"]
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Text in a message; `context` is the daemon's block at a user message's end."""
+    """Text of a message; `context`: the daemon's block at a user message's end."""
 
     id: PartId
     text: str
@@ -138,7 +135,7 @@ class ToolPart:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A file shown to the model: an image or document (`media`), or a text (`text`)."""
+    """A file for the model: an image or document (`media`), or a text."""
 
     id: PartId
     uri: str

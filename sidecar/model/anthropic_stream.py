@@ -1,7 +1,7 @@
 """Streams answers and pings with the Anthropic SDK, under our own retries.
 
-Importing the SDK takes half a second and 30 MiB. The import follows `initialize`, in a thread and
-without garbage collection, to stall the event loop for milliseconds only.
+The SDK's import takes half a second and 30 MiB. It follows `initialize`, in a thread without
+garbage collection, to stall the event loop for milliseconds only.
 """
 
 import asyncio
@@ -156,7 +156,6 @@ class AnthropicModel:
             raise classify(error, self._now(), self._endpoint.api_key) from None
 
     def _sent(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-        """Returns the body as an argument of the SDK's."""
         if self._endpoint.name in _BODIES_CHANGED:
             return {"body": self.body(request) if stream else encode(request)}
         # The SDK copies a body value by value.

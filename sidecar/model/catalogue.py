@@ -70,12 +70,10 @@ def lookup(model_id: str) -> ModelInfo:
 
 
 def _cautious(model_id: str, window: int | None = None) -> ModelInfo:
-    """Makes an entry without a price; `None`: unknown window."""
     return ModelInfo(model_id, window or WINDOW, OUTPUT, 1_024, CURRENT)
 
 
 def _undated(model_id: str) -> str:
-    """Removes the date (`-20251001`) and other clouds' affixes."""
     name = model_id.removeprefix("anthropic.").partition("@")[0]
     head, _, tail = name.rpartition("-")
     return head if len(tail) == 8 and tail.isdigit() else name
@@ -110,7 +108,6 @@ def _dearest(price: object) -> object:
 
 
 def _card(listed: Sequence[object]) -> Price | None:
-    """Takes input, output, cache write and cache read; unset prices are the input's."""
     given, output, write, read = (None if a is None else Decimal(str(a)) for a in listed)
     if given is None or output is None:
         return None

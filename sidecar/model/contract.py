@@ -11,9 +11,7 @@ from sidecar.core.prompt.prompt import ModelRequest
 class Model(Protocol):
     """Streams answers; `AttemptFailed` voids all earlier events."""
 
-    def body(self, request: ModelRequest) -> JsonObject:
-        """Returns the body as `stream` sends it."""
-        ...
+    def body(self, request: ModelRequest) -> JsonObject: ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """Streams up to `ResponseFinished`, with retries; raises ModelFailed after the last."""

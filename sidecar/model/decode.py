@@ -165,7 +165,6 @@ def usage_of(told: JsonObject, before: Usage) -> Usage:
 
 
 def _size(value: Json) -> int:
-    """Counts bytes of text; other values count `PER_VALUE`."""
     total, waiting = 0, [value]
     while waiting:
         match waiting.pop():

@@ -197,7 +197,7 @@ def _sent(block: JsonObject) -> JsonObject:
 def _is_text(value: Json) -> bool:
     """Whether no string holds a lone surrogate.
 
-    `msgspec` would tell as much, but each text would keep its UTF-8 for as long as it lives.
+    `msgspec` would tell as much, but make each text keep its UTF-8.
     """
     match value:
         case str():

@@ -84,7 +84,6 @@ class _LatePackage(ModuleType):
 
 
 def _homes(source: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Gives each name with the module that has it, and its name there."""
     for module, lines, line in _IMPORTED.findall(source):
         for item in (lines or line).split(","):
             match item.split():

@@ -43,7 +43,6 @@ _CALL = re.compile(r"(?:call|use)\s+(.+)", re.IGNORECASE | re.DOTALL)
 
 
 def plan(text: str, tools: Collection[str]) -> tuple[OfflineStep, ...]:
-    """Leaves out sentences that no rule fits."""
     steps: list[OfflineStep] = []
     for sentence in _THEN.split(text.strip()):
         repeat = _REPEAT.fullmatch(sentence.strip())

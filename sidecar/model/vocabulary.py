@@ -51,7 +51,7 @@ def load_counter() -> Callable[[str], int]:
 
 
 def slices(text: str) -> list[str]:
-    """Cuts a text into slices of `SLICE` characters at most, at line ends if possible."""
+    """Cuts into `SLICE` characters at most, at line ends if possible."""
     pieces = []
     start = 0
     while len(text) - start > SLICE:
@@ -64,7 +64,6 @@ def slices(text: str) -> list[str]:
 
 
 def pack(ranks: dict[bytes, int]) -> bytes:
-    """Writes tokens by rank, each as a length byte and its bytes."""
     ordered = sorted(ranks, key=lambda token: ranks[token])
     assert [ranks[token] for token in ordered] == list(range(len(ordered)))
     return lzma.compress(

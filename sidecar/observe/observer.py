@@ -88,7 +88,7 @@ class Observer:
         self._exporting, self._sinks = made, tuple(sinks)
 
     def take(self, seen: Observation | PendingObservation) -> None:
-        """Queues an observation; must be called on the event loop."""
+        """Must be called on the event loop."""
         self._waiting.append(seen)
         if isinstance(seen, SessionClosed):
             # At once: clients must hear that the session's alerts end, before they stop listening.
@@ -149,11 +149,9 @@ class Observer:
                 return
 
     def standing(self) -> Mapping[tuple[str, str], int]:
-        """Counts standing alerts by (name, level)."""
         return Counter((one.name, one.level) for one in tuple(self._alerts.values()))
 
     def metrics(self) -> JsonObject:
-        """Returns totals, with the Prometheus address."""
         self.settle()
         address = "" if self._exporting is None else self._exporting.address
         return {**self._totals.as_json(), **({"prometheus": address} if address else {})}

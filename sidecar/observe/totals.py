@@ -45,7 +45,6 @@ class Totals:
     restore_seconds: float = 0.0
 
     def as_json(self) -> JsonObject:
-        """Uses camel case; `truncated` is by tool, `cacheBreaks` by segment."""
         return {_camel(each.name): _plain(getattr(self, each.name)) for each in fields(self)}
 
 

@@ -32,7 +32,6 @@ class Dot:
 
 
 def bars(costs: Sequence[tuple[str, float]]) -> str:
-    """Draws costs in USD, cheapest first."""
     ordered = sorted(costs, key=lambda item: item[1])
     most = max(LEAST_COST, *(cost for _, cost in ordered))
     start = max(90.0, 16 + LETTER * max(len(name) for name, _ in ordered))
@@ -49,7 +48,6 @@ def bars(costs: Sequence[tuple[str, float]]) -> str:
 
 
 def scatter(dots: Sequence[Dot]) -> str:
-    """Draws cost against far lines, without overlapping labels."""
     most = max(dot.cost for dot in dots) * 1.08
     most = 1.0 if most < LEAST_COST else most
     low = max(0.0, min(dot.kept for dot in dots) - 0.03)

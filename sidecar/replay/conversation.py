@@ -87,7 +87,6 @@ class Listener:
         self._rendered = 0
 
     def compacted(self) -> None:
-        """Notes that the recorded agent compacted here."""
         self._compacted.append(len(self._requests))
 
     def hear(self, message: Message) -> None:
@@ -155,7 +154,6 @@ class Listener:
         )
 
     def _weigh(self, message: Message) -> list[tuple[int, int]]:
-        """Returns raw tokens (call, rest) per unit."""
         blocks: dict[PartId, list[int]] = {}
         for rendered in render(message, message.model):
             for block in rendered.blocks:

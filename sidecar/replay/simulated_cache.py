@@ -48,7 +48,6 @@ class StaticLifetime:
         self._ttl: Ttl = "5m"
 
     def choose(self, starts: Sequence[Millis], now: Millis, spent: float) -> Ttl:
-        """Chooses at `now`, after `starts` of requests and USD `spent`."""
         rates, last = self._rates, starts[-1] if starts else None
         if self.wants == "1h" and not is_kept(self._ttl, last, now):
             self._ttl = lifetime(
@@ -101,8 +100,8 @@ class Segments:
     def marks(self, shared: int, anchored: int) -> list[CacheMark]:
         """Returns breakpoints behind the static prefix: anchor, last, newest.
 
-        `shared`: number of items that the last prompt had too; `anchored`: the item before which a
-        rewritten stretch ends.
+        `shared`: items that the last prompt had too; `anchored`: the item before which a rewritten
+        stretch ends.
         """
         places = self.places
         newest = len(places) - 1

@@ -10,7 +10,6 @@ from sidecar.replay.validate import Validity, validity
 
 
 def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> JsonObject:
-    """Returns `{window, prices, policies, sessions, validation}`."""
     kinds = sorted({session.format for session in sessions})
     return {
         "window": settings.window,

@@ -142,7 +142,6 @@ class TranscriptWriter:
     def assistant(
         self, parts: list[Part], at: Millis, usage: Usage | None, stop: str, model: str
     ) -> Iterator[TranscriptEntry]:
-        """Adds a model call's answer; its calls wait for `result`."""
         yield from self.flush()
         self._turn = max(self._turn, 0)
         finish = StepFinishPart(
@@ -195,12 +194,10 @@ class TranscriptWriter:
         return PartId(f"p{self._count + 1}.{position}")
 
     def text(self, position: int, text: str, *, by: str) -> TextPart:
-        """Makes a text by `typed`, `context` or `model`."""
         source = "typed" if by == "typed" else "context" if by == "context" else "model"
         return TextPart(self.part_id(position), text, source)  # type: ignore[arg-type]
 
     def said(self, blocks: Sequence[JsonObject], *, by: str) -> list[Part]:
-        """Makes parts of a user's texts and files; missing media leave their kind in words."""
         parts: list[Part] = []
         for block in blocks:
             if media := media_of(block):
@@ -226,7 +223,6 @@ def is_machine_made(text: str) -> bool:
 
 
 def _slash_command(part: Part) -> TextPart | None:
-    """Returns a slash command as typed: `/review the last commit`."""
     found = _SLASH_COMMAND.fullmatch(part.text) if isinstance(part, TextPart) else None
     if found is None:
         return None

@@ -1,6 +1,6 @@
-"""Compares the simulation with the recorded provider's reports.
+"""Compares the simulation with the provider's recorded reports.
 
-Compared are requests up to the agent's first compaction, where all was sent, as by `manual`.
+Only requests up to the agent's first compaction count, where all was sent, as by `manual`.
 """
 
 from collections.abc import Iterable
@@ -28,17 +28,14 @@ class Agreement:
 
     @property
     def prompts(self) -> float:
-        """Simulated over recorded prompt tokens."""
         return self.prompt / self.prompt_recorded
 
     @property
     def reads(self) -> float | None:
-        """Predicted over recorded cache reads, if recorded."""
         return self.read / self.read_recorded if self.read_recorded else None
 
 
 def agreement(conversation: Conversation, run: SimulatedRun) -> Agreement | None:
-    """Compares a `manual` run with the recording; `None` without usage."""
     until = conversation.compacted[0] if conversation.compacted else len(conversation.requests)
     pairs = [
         (sent, request.usage)

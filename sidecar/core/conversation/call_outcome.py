@@ -81,7 +81,6 @@ _INTERRUPTED = late_pattern(
 
 
 def argument(given: Json) -> str:
-    """Returns a call's path, command, pattern or query."""
     if isinstance(given, str):
         return one_line(given)
     if not isinstance(given, dict):
@@ -96,7 +95,6 @@ def argument(given: Json) -> str:
 
 
 def _set_out(command: str) -> str:
-    """Returns the command without leading settings; a long folder by name alone."""
     there, begun = "", command
     while found := _SETTING_OUT.match(begun):
         begun = begun[found.end() :]
@@ -118,7 +116,6 @@ def result_text(part: ToolPart) -> str:
 
 
 def interrupted(part: ToolPart) -> bool:
-    """Whether somebody, or a sibling call, broke the call off."""
     match part.state:
         case ToolError(failure="interrupted" | "cancelled"):
             return True
@@ -130,7 +127,6 @@ def interrupted(part: ToolPart) -> bool:
 
 
 def refused(part: ToolPart) -> bool:
-    """Whether the user or a rule refused the call."""
     match part.state:
         case ToolError(failure="denied"):
             return True
@@ -141,7 +137,6 @@ def refused(part: ToolPart) -> bool:
 
 
 def _found_nothing(part: ToolPart) -> bool:
-    """Whether a search or comparison ended with 1, without an error."""
     given = part.input if isinstance(part.input, dict) else {}
     command = given.get("command", given.get("cmd"))
     if not isinstance(command, str) or exit_code(part) != 1:
@@ -195,10 +190,7 @@ def _exits(text: str) -> Iterator[str]:
 
 
 def error_line(text: str) -> str:
-    """Returns a refusal, else the last line naming an error, else the exit code and a complaint.
-
-    If a runner only says that something failed, the first complaint with a place is returned.
-    """
+    """Returns a refusal, else the last line naming an error, else the exit code and a complaint."""
     if DENIED.match(text):
         words = SAID.search(text[:4_000])
         return one_line(f"refused by the user: {words[1]}" if words else "refused by the user")
@@ -225,7 +217,6 @@ def _naming_an_error(text: str) -> str:
 
 
 def _at_the_end(text: str) -> str:
-    """Returns the exit code with the last line, or with the first complaint if the last is none."""
     lines = [line for raw in text.splitlines() if (line := raw.strip())]
     said = [line for line in lines if not WRAPPING.fullmatch(line)]
     last = (said or lines or [""])[-1]
@@ -267,7 +258,6 @@ def status(part: ToolPart) -> str:
 
 
 def placeholder(part: ToolPart) -> str:
-    """Returns a line with tool, argument, status, size, finding and id."""
     text = result_text(part)
     lines = text.count("\n") + (bool(text) and not text.endswith("\n"))
     said = finding(part)

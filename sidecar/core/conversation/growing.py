@@ -31,7 +31,7 @@ class Growing(Generic[M, T]):
         self._made: list[T] = []
 
     def of(self, members: Iterable[M]) -> Sequence[T]:
-        """Returns a value for each member, in order; the list is good until the next call."""
+        """Returns a value for each member; the list is good until the next call."""
         now = list(members)
         same = unchanged(self._members, now)
         self._made[same:] = map(self._make, now[same:])

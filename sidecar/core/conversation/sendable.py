@@ -19,7 +19,6 @@ def is_id(text: str) -> bool:
 
 
 def call_id(part: ToolPart) -> str:
-    """Returns the call's id if valid, else a hash."""
     if is_id(part.call_id):
         return part.call_id
     made = digest(f"{part.id}\n{part.call_id}".encode("utf-8", "surrogatepass"))

@@ -40,7 +40,7 @@ def turns(messages: Iterable[Message]) -> tuple[Turn, ...]:
 
 
 def turn_usage(messages: Iterable[Message]) -> Usage:
-    """Sums the usage of all model calls, withdrawn attempts included."""
+    """Includes withdrawn attempts."""
     total = Usage()
     for message in messages:
         for part in message.parts:
@@ -77,7 +77,6 @@ def is_settled(message: Message) -> bool:
 
 
 def first_line(messages: Sequence[Message]) -> str:
-    """Returns the first typed line, as a provisional title."""
     for message in messages:
         for part in message.parts:
             if isinstance(part, TextPart) and part.source == "typed" and part.text.strip():
@@ -86,7 +85,7 @@ def first_line(messages: Sequence[Message]) -> str:
 
 
 def title_of(text: str) -> str:
-    """Returns the first line, cut to `TITLE` characters; empty for blank text."""
+    """Returns the first line, cut to `TITLE` characters."""
     line = next(iter(text.strip().splitlines()), "").strip()
     return line if len(line) <= TITLE else f"{whole_letters(line, TITLE - 1).rstrip()}…"
 

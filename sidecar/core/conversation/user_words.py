@@ -42,7 +42,6 @@ def _offers(given: JsonObject) -> bool:
 
 
 def _answers(asked: tuple[str, ...], text: str) -> list[tuple[str, str]]:
-    """Returns pairs if the result says `"question"="answer"`, else nothing."""
     found: list[tuple[str, str]] = []
     rest = text
     for question in asked:
@@ -56,5 +55,4 @@ def _answers(asked: tuple[str, ...], text: str) -> list[tuple[str, str]]:
 
 
 def _closed(text: str) -> str:
-    """Returns the text up to the last quote, before the agent's words."""
     return text[: text.rfind('"')] if '"' in text else text

@@ -215,7 +215,6 @@ def _program(words: Sequence[str]) -> list[str]:
 
 
 def _arguments(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Finds written paths beyond those of `shell_writes.arguments`."""
     name, *given = words or [""]
     plain = [word for word in given if not word.startswith("-")]
     match name.rpartition("/")[2]:
@@ -262,7 +261,6 @@ def _indirect(name: str, known: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _variables(commands: Iterable[Sequence[str]]) -> dict[str, list[str]]:
-    """Returns the words that loops assign to each variable; under `read`, the names read."""
     found: dict[str, list[str]] = {"read": []}
     for words in commands:
         if words[:1] == ["for"] and words[2:3] == ["in"]:

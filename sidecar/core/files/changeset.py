@@ -1,7 +1,7 @@
 """Changes between two snapshots, per path, each with an author.
 
 The agent's are writes of tools, and those that its commands state. Other changes while a command
-ran are unknown. The rest is the user's: between steps, saved by the editor, or by other sessions.
+ran are unknown; the rest is the user's.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -147,7 +147,6 @@ def _tells(change: TreeChange) -> bool:
 
 
 def _told(steps: Sequence[_Step]) -> Iterator[PathChange]:
-    """Gives changes, as a rename where one author moved a file whole."""
     if len({step.change.path for step in steps}) == len(steps):
         joined = steps
     else:

@@ -101,7 +101,6 @@ def _changed(words: Sequence[str], folder: str) -> Iterator[GitChange]:
 
 
 def _fate(options: Iterable[str]) -> GitFate:
-    """Returns `lost` for changes of named files, unless another commit's or side's text came."""
     given = set(options)
     others = [word for word in given if word[:1] != "-" and word not in _COMMITTED_STATE]
     sourced = any(word.startswith(("--source", "-s")) for word in given)

@@ -56,7 +56,6 @@ class Placing:
         return found
 
     def _parted(self) -> bool:
-        """Leaves both paths of a rename if one must stay."""
         found = False
         for pair in self.pairs:
             for path, other in (pair, pair[::-1]):
@@ -67,7 +66,6 @@ class Placing:
         return found
 
     def _full(self) -> bool:
-        """Keeps folders that will not be empty, deepest first."""
         found = False
         coming: dict[bytes, set[bytes]] = {}
         acting = self._acting()

@@ -15,7 +15,7 @@ _UNCHANGED = "Nothing was changed here since then."
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A change of one path, which has at most one.
+    """A path's only change.
 
     `entry`: the wanted entry, `None` for nothing. Unless `expect` is there now, nothing is done.
     `content`: merged bytes, not stored. Equal contents change the mode only. A new folder gets its
@@ -108,7 +108,7 @@ def plan_redo(
     choices: Choices,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
 ) -> RestorePlan:
-    """Plans to undo a restore and the agent's work since, as `plan_restore`."""
+    """Plans to undo a restore and the agent's work since."""
     ours = tuple(replace(change, author="tool") for change in restore.changes)
     done = {path for change in ours for path in (change.path, change.source) if path is not None}
     sets = (replace(restore, changes=ours), *since)

@@ -66,7 +66,6 @@ def writes(command: str, folder: str = "") -> tuple[ShellWrite, ...]:
 
 
 def split(command: str) -> tuple[str, list[str]]:
-    """Splits a command into its text and its here-documents (`<<EOF`)."""
     bodies: list[str] = []
 
     def cut(match: re.Match[str]) -> str:
@@ -139,7 +138,6 @@ def pipelines(text: str) -> Iterator[list[tuple[list[str], list[str]]]]:
 
 
 def _ended(text: str) -> Iterator[tuple[list[str], list[str], str]]:
-    """Gives each command's words and targets, and the sign that ends it."""
     words: list[str] = []
     targets: list[str] = []
     into = skip = False
@@ -203,7 +201,6 @@ def _removed_worktree(words: Sequence[str]) -> list[str]:
 
 
 def _edited_in_place(given: Sequence[str]) -> list[str]:
-    """Returns files of `sed -i` or `perl -i`; the first argument is the script."""
     plain: list[str] = []
     scripted = False
     words = iter(given)
@@ -238,7 +235,6 @@ def _plain(word: str) -> str:
 
 
 def joined(folder: str, path: str) -> str:
-    """Joins a path to a folder, resolving `.` and `..` where possible."""
     whole = (
         path if path.startswith(("/", "~", "$")) or not folder else f"{folder.rstrip('/')}/{path}"
     )

@@ -46,7 +46,6 @@ class Strand:
 
     @property
     def changed(self) -> bool:
-        """Whether others changed the path since the agent."""
         return len(self.parts) > 1
 
     @property
@@ -121,7 +120,6 @@ def _claimed(parts: Sequence[StrandPart]) -> list[StrandPart]:
 
 
 def _unknown(parts: Sequence[StrandPart]) -> StrandPart | None:
-    """Joins the first run of unknown parts that nobody took back."""
     for at, part in enumerate(parts):
         back = (one for one in parts[at:] if same(one.new, part.old))
         if part.unknown and all(one.agent and not (one.restoring or one.unknown) for one in back):
@@ -186,12 +184,10 @@ def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
 
 
 def _closes(circle: Sequence[StrandPart]) -> bool:
-    """Whether the last part takes the rest back: by a restore, or if all or none are unknown."""
     return circle[-1].restoring or len({part.unknown for part in circle}) == 1
 
 
 def _outstanding(parts: list[StrandPart]) -> list[StrandPart]:
-    """Returns the parts from the agent's first that was not undone since."""
     while True:
         first = next((at for at, part in enumerate(parts) if part.agent), len(parts))
         parts = parts[first:]

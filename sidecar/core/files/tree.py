@@ -151,7 +151,6 @@ def renames(delta: Delta) -> tuple[Rename, ...]:
 
 
 def parent(path: bytes) -> bytes:
-    """Returns the path's folder, empty for the root."""
     return path.rpartition(b"/")[0]
 
 

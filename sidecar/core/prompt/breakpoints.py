@@ -1,8 +1,8 @@
 """Places breakpoints for the provider's prompt cache.
 
-The provider writes entries only at breakpoints. From each, it looks back over at most `LOOKBACK`
-positions, its own included, for an entry to read. Neighbouring calls, or results, share a position.
-Source: Anthropic, "Prompt caching", read 2026-11.
+Entries are written only at breakpoints. A read looks back from each over at most `LOOKBACK`
+positions, its own included. Neighbouring calls, or results, share a position. Source: Anthropic,
+"Prompt caching", read 2026-11.
 """
 
 from bisect import bisect_right
@@ -37,10 +37,10 @@ def place(
     """Returns at most four breakpoints, in prompt order.
 
     They stand after the static system text, the newest block, the previous request's last block
-    (`sent_before` message blocks, 0 for none) and the last rewrite (`anchor` message blocks), whose
-    entries are to be found again. Spare ones follow every `STRIDE` positions back from the newest.
+    (`sent_before` message blocks, 0 for none) and the last rewrite (`anchor` message blocks). Spare
+    ones follow every `STRIDE` positions back from the newest.
     `sizes`: cumulative tokens of all tools, each system block, each message block; nothing below
-    `minimum` is marked. Only the static text may live for an hour: longer lifetimes come first.
+    `minimum` is marked. Only the static text may live for an hour.
     """
     blocks = flat(prompt)
     head = 1 + len(prompt.system)

@@ -82,10 +82,7 @@ def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, 
 
 
 def is_spike(sizes: Sequence[int]) -> bool:
-    """Whether the last turn added `SPIKE` times the recent mean.
-
-    `sizes`: tokens of context after each turn; fewer than three give false.
-    """
+    """Whether the last turn added `SPIKE` times the recent mean; false for under three `sizes`."""
     recent = sizes[-(RECENT_TURNS + 2) :]
     if len(recent) < 3:
         return False

@@ -9,7 +9,6 @@ _BEGIN, _END = "<context>", "</context>"
 
 
 def in_context(*texts: str, before: str = "") -> str:
-    """Returns a context block of `texts`, added to the block `before` if any."""
     return "\n".join((before.removesuffix(f"\n{_END}") or _BEGIN, *texts, _END))
 
 

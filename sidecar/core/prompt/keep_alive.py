@@ -50,8 +50,8 @@ def ping_pays(
 ) -> Pays:
     """Decides whether one more ping pays, just before expiry.
 
-    A ping reads all `tokens`. If a request follows in time, all but the `surviving` tokens (cached
-    for an hour) are read instead of written again.
+    A ping reads all `tokens`. On a timely return, all but the `surviving` tokens (cached for an
+    hour) are read, not written again.
     """
     back = chance_back((), pings) if chance is None else chance
     cost = tokens * read

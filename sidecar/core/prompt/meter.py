@@ -48,10 +48,9 @@ class Costs:
 class Meter:
     """Tokens by region; `used` sums `regions`, without output.
 
-    `percent` is `used / (window - reserved_output)` to one decimal. The policy rewrites at
-    `compact_at`. `velocity` is tokens a turn and `burn_rate` USD an hour, both over the last five
-    turns. `spike`: the last turn added three times the usual. `turns_until_compaction` is `None`
-    without growth.
+    `percent`: `used / (window - reserved_output)`, one decimal. The policy rewrites at
+    `compact_at`. `velocity`: tokens a turn and `burn_rate`: USD an hour, over the last five turns.
+    `spike`: the last turn added three times the usual.
     """
 
     session_id: str
@@ -78,7 +77,6 @@ class Meter:
 
     @property
     def limit(self) -> int:
-        """Tokens a prompt may fill; the rest is for the answer."""
         return self.window - self.reserved_output
 
 
@@ -86,9 +84,9 @@ class Meter:
 class Size:
     """A prompt's tokens in total, with raw estimates for its regions.
 
-    `accuracy` is `exact` if the provider reported this very prompt. `tools`: (MCP server or "", raw
-    estimate). `guessed`: tokens that no provider has counted. `messages`: number of rendered
-    messages, without notes, before neighbours are joined. `static`: tokens before the history.
+    `accuracy`: `exact` if the provider reported this very prompt. `tools`: (MCP server or "", raw
+    estimate). `guessed`: tokens that no provider has counted. `messages`: number rendered, without
+    notes, before neighbours are joined. `static`: tokens before the history.
     """
 
     total: int
@@ -114,7 +112,6 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
     cost: Costs,
     zones: ZoneStarts = ZONE_STARTS,
 ) -> Meter:
-    """Makes the meter; `turn_sizes`: tokens of context after each turn, oldest first."""
     regions = spread(size.raw, size.total)
     begun = sum(regions[region] for region in BEFORE)
     growth = velocity((begun, *turn_sizes)) if turn_sizes else 0

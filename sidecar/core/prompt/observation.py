@@ -30,11 +30,11 @@ class TurnDone:
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """A request ended; `purpose` is turn, summary or ping.
+    """A request ended; `purpose`: turn, summary or ping.
 
-    `cost` is USD, `uncached` USD had there been no cache, each `None` if unknown. `error`: the kind
-    of failure, or empty. `foreseen`: tokens expected from the cache. `break_`: a shortfall's cause
-    and kind of segment.
+    `cost`: USD; `uncached`: USD without a cache; `None` if unknown. `error`: the kind of failure,
+    or empty. `foreseen`: tokens expected from the cache. `break_`: a shortfall's cause and kind of
+    segment.
     """
 
     session_id: SessionId

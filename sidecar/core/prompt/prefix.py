@@ -1,6 +1,6 @@
-"""Describes a prompt by chained hashes of its segments.
+"""Describes a prompt by chained hashes: all tools, each system block, each message block.
 
-Segments are all tools, each system block and each message block. Equal hashes are equal prefixes.
+Equal hashes are equal prefixes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -115,7 +115,6 @@ def marks_of(prompt: Prompt) -> tuple[CacheMark, ...]:
 
 
 def rendered(content: PrefixPiece) -> bytes:
-    """Returns bytes to hash: a segment's kind and all that the provider sees."""
     if isinstance(content, tuple):
         said = "|".join(f"{t.name}:{t.description}:{to_json(t.input_schema)}" for t in content)
         return said.encode("utf-8", "surrogatepass")
@@ -137,10 +136,7 @@ def rendered(content: PrefixPiece) -> bytes:
 
 
 def label(chain: Chain, index: int) -> str:
-    """Names a segment: `tools`, `system block 0`, `message 12, block 3 (result of bash)`.
-
-    Numbers count from 0, as in the provider's errors.
-    """
+    """Names a segment: `tools`, `system block 0`, `message 12, block 3 (result of bash)`."""
     if index == 0 or index >= len(chain.contents):
         return "tools" if index == 0 else "the end of the prompt"
     left = index - chain.static

@@ -56,13 +56,11 @@ def price(info: ModelInfo, usage: Usage) -> Decimal | None:
 
 
 def money(amount: Decimal) -> str:
-    """Writes an amount without exponent or trailing zeros."""
     text = f"{amount:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def total(costs: Iterable[str | None]) -> str | None:
-    """Returns `None` if any cost is unknown."""
     summed = Decimal(0)
     for cost in costs:
         if cost is None:
@@ -72,5 +70,4 @@ def total(costs: Iterable[str | None]) -> str | None:
 
 
 def money_of(amount: float) -> str:
-    """Rounds to a millionth."""
     return money(Decimal(repr(round(amount, 6))))

@@ -85,10 +85,7 @@ def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
 
 
 def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
-    """Lists unpaired calls and results, which a provider would refuse.
-
-    Each call has one result, at the start of the next message.
-    """
+    """Lists calls without a result at the next message's start, which a provider would refuse."""
     problems: list[str] = []
     asked: list[str] = []
     for index, message in enumerate(prompt.messages):

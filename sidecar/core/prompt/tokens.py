@@ -127,7 +127,6 @@ PLAUSIBLE = (0.8, 3.0)
 
 
 def checked(reported: int, raw: int, factor: float) -> str:
-    """Says in words how plausible a reported total is."""
     least, most = PLAUSIBLE
     estimated = raw * min(most, max(least, factor))
     if estimated and abs(reported / estimated - 1) > DISAGREES:
@@ -136,15 +135,11 @@ def checked(reported: int, raw: int, factor: float) -> str:
 
 
 def tokens_of(text: str) -> int:
-    """Estimates without a tokenizer."""
     return round(len(text) / 2.9) + 8
 
 
 def weigh(text: str, factor: float = USUAL_FACTOR) -> int:
-    """Estimates tokens within a tenth, without a tokenizer.
-
-    Hashes, times and numbers take almost one more token a digit.
-    """
+    """Estimates tokens within a tenth; digits take almost one more token each."""
     data = text.encode("utf-8", "surrogatepass")
     digits = len(data) - len(data.translate(None, b"0123456789"))
     usual = len(text) / 3.2 + 0.93 * digits

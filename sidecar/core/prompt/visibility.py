@@ -105,7 +105,6 @@ class View:
 
 
 def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> View:
-    """Applies rewrites in order; later ones win."""
     shown: dict[PartId, Shown] = {} if before is None else {**before.shown}
     notes: dict[PartId, Note] = {} if before is None else {**before.notes}
     for rewrite in rewrites:
@@ -158,7 +157,6 @@ def _left(part: ToolPart, how: Shown) -> str:
 
 
 def shorten(text: str, how: Shown, part_id: str) -> str:
-    """Shortens a text, and adds the recall id for the rest."""
     match how:
         case Truncated(keep=keep, max_bytes=most):
             return cut(text, max_lines=1_000_000, max_bytes=most, keep=keep, part_id=part_id).text
@@ -174,7 +172,7 @@ def shorten(text: str, how: Shown, part_id: str) -> str:
 
 @lru_cache(maxsize=MOST_NOTES)
 def rendered_note(note: Note) -> Rendered:
-    """Renders a note as a user's text, which may stand anywhere.
+    """Renders a note as a user's text.
 
     Cached, because only the same block object lets a prompt's chain continue.
     """
@@ -182,7 +180,6 @@ def rendered_note(note: Note) -> Rendered:
 
 
 def notes_before(view: View, messages: Sequence[Message]) -> Mapping[MessageId, tuple[Note, ...]]:
-    """Groups notes by the message they precede, oldest first."""
     known = {message.id for message in messages}
     grouped: dict[MessageId, tuple[Note, ...]] = {}
     for note in view.notes.values():

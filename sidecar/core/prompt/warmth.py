@@ -68,7 +68,6 @@ class Prediction:
 
     @property
     def cached(self) -> int:
-        """Tokens cached once the response begins."""
         return self.read + self.write_1h + self.write_5m
 
 
@@ -184,14 +183,12 @@ def _believed(prediction: Prediction, usage: Usage) -> bool:
 
 
 def _shortened(prediction: Prediction, usage: Usage) -> bool:
-    """Whether the provider billed an hour's write as one of five minutes."""
     return prediction.write_1h > 0 and not usage.cache_write_1h and usage.cache_write_5m > 0
 
 
 def _as_reported(
     touched: Sequence[TouchedPrefix], prediction: Prediction, usage: Usage
 ) -> Iterator[TouchedPrefix]:
-    """Corrects entries' sizes: exactly at reported ends, in proportion between."""
     hour = usage.cache_read + usage.cache_write_1h
     cached = hour + usage.cache_write_5m
     if not cached:

@@ -66,16 +66,14 @@ class _Group:
 
 
 def without_code(text: str) -> list[str]:
-    """Returns lines with words; code that a line introduces becomes a mark."""
     return [line for group in _groups(text) for line in group.lines()]
 
 
 def abridged(text: str, most: int, mark: str) -> list[str]:
     """Shortens a text to about `most` characters: without code, and if still longer, to both ends.
 
-    Long lists keep each item's first words. `mark` stands at the cut, and the line before is no
-    announcement. The last sentence stays if it is short or a question, a question with the sentence
-    before; so does a paragraph that opens in bold.
+    Long lists keep each item's first words; `mark` stands at the cut. The last sentence stays if it
+    is short or a question; so does a paragraph that opens in bold.
     """
     groups = list(_groups(text))
     lines = [line for group in groups for line in group.lines()]
@@ -104,7 +102,6 @@ def in_brief(text: str, most: int) -> str:
 
 
 def asked_last(text: str, most: int) -> str:
-    """Returns the last lines in `most` characters if they ask something, else nothing."""
     close = text[-most:]
     if not _QUESTION.search(close):
         return ""
@@ -124,7 +121,6 @@ def numbers(text: str) -> frozenset[str]:
 
 
 def listed(text: str, most: int, mark: str) -> list[str]:
-    """Returns the first line, and items by their first words, in about `most` characters."""
     lines = [line.strip() for line in unfenced(text) if _says(line)]
     places = [n for n, line in enumerate(lines) if _NUMBERED.match(line)]
     leads = sorted({0, max(0, places[0] - 1)} - {*places})
@@ -139,7 +135,6 @@ def _says(line: str) -> bool:
 
 
 def first_words(text: str, most: int) -> str:
-    """Cuts a text at the end of a line, sentence or word."""
     if len(text) <= most:
         return text
     spans = sentences(text[:most], most)
@@ -150,16 +145,12 @@ def first_words(text: str, most: int) -> str:
 
 
 def fullest(texts: Sequence[str]) -> int:
-    """Returns the index of the first text, or of one that is much longer."""
     most = max(range(len(texts)), key=lambda n: len(texts[n]))
     return most if len(texts[most]) > max(FULL, 3 * len(texts[0])) else 0
 
 
 def with_rules(text: str, most: int) -> str:
-    """Shortens a summary to its first words and firm rules of the rest.
-
-    Rules in capitals come first, then listed ones.
-    """
+    """Shortens a summary to its first words and firm rules of the rest."""
     text = _FRAME.sub("", text.strip()).strip()
     if len(text) <= most:
         return text
@@ -181,7 +172,6 @@ def with_rules(text: str, most: int) -> str:
 
 
 def _groups(text: str) -> Iterator[_Group]:
-    """Splits a text into groups, without code; a mark stands where code was introduced."""
     here = _Group()
     inside = blank = False
     for line in text.strip().splitlines():
@@ -206,7 +196,6 @@ def _groups(text: str) -> Iterator[_Group]:
 
 
 def _goes_on(group: _Group, line: str, *, item: bool, blank: bool) -> bool:
-    """Whether a line belongs to the group; `blank` if it follows an empty line."""
     if group.items or not group.lead:
         return item and bool(group.items)
     titled = all(map(is_heading, group.lead))
@@ -236,10 +225,6 @@ def _head(groups: Sequence[_Group], most: int) -> list[str]:
 
 
 def _part(group: _Group, room: int, least: int) -> list[str]:
-    """Returns whole lines and sentences, or each item's first words, within `room` characters.
-
-    A sentence is cut only if `room` is over `least`.
-    """
     told: list[str] = []
     for line in group.lead:
         if len(line) > room:
@@ -276,7 +261,6 @@ def _close(groups: Sequence[_Group], most: int) -> list[str]:
 
 
 def _set_apart(groups: Sequence[_Group], most: int) -> str:
-    """Returns the last paragraph, other than the first, that opens in bold."""
     lines = [line for group in groups[1:] for line in group.lines() if _BOLD.match(line)]
     return first_words(lines[-1], most) if 0 < len(lines) <= MOST_LABELS else ""
 

@@ -51,7 +51,7 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def asked_to_keep(text: str) -> frozenset[str]:
-    """Finds names that someone asks to keep, as in `keep src/a.py`, `don't forget …`."""
+    """Finds names that someone asks to keep, as in `keep src/a.py`."""
     kept: set[str] = set()
     for sentence in _with_verbs(text):
         if any(bool(found["no"]) == bool(found["forget"]) for found in _ASKS.finditer(sentence)):
@@ -114,7 +114,6 @@ class NameIndex:
 
     @property
     def known(self) -> Mapping[str, Name]:
-        """The identifiers themselves, no copy, for thousands of look-ups."""
         return self._names
 
     def __contains__(self, name: object) -> bool:
@@ -136,7 +135,7 @@ class NameIndex:
                 entry.seen = step
 
     def use(self, names: Iterable[str], step: int, source: NameSource = "prose") -> None:
-        """Records names that the agent wrote; a name from an earlier step counts as used."""
+        """Records names that the agent wrote; those from earlier steps count as used."""
         known = self._names
         for name in names:
             entry = known.get(name)

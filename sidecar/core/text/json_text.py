@@ -56,7 +56,7 @@ def without_trailing_commas(text: str) -> str:
 
 
 def read_object(text: str) -> dict[object, object] | None:
-    """Reads an object from JSON or a Python literal; returns `None` for anything else."""
+    """Reads JSON or a Python literal; `None` for anything but an object."""
     for read_it in (_as_json, _as_python):
         value = read_it(text)
         if isinstance(value, dict):
@@ -114,7 +114,6 @@ def plain(value: Json) -> Json:
 
 
 def kind(value: Json) -> str:
-    """Names a value's type with its article: `an object`."""
     return next((name for found, name in _NAMES if isinstance(value, found)), "null")
 
 

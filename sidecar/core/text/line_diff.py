@@ -37,7 +37,6 @@ class Difference:
 
 
 def split(data: bytes) -> list[bytes]:
-    """Splits after line feeds; the lines joined are `data` again."""
     if b"\r" not in data or data.count(b"\r") == data.count(b"\r\n"):
         # `splitlines` is twice as quick, but would also divide at single carriage returns.
         return data.splitlines(keepends=True)
@@ -50,7 +49,6 @@ def split(data: bytes) -> list[bytes]:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether `data` has any zero byte."""
     return b"\0" in data
 
 
@@ -160,7 +158,6 @@ def _group(old: list[bytes], new: list[bytes], group: Sequence[Hunk]) -> Iterato
 
 
 def _span(start: int, end: int) -> str:
-    """Writes a diff's range from 1; an empty range is named by the line before."""
     if end - start == 1:
         return f"{start + 1}"
     return f"{start + 1 if end > start else start},{end - start}"

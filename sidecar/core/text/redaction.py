@@ -184,10 +184,7 @@ class Redaction:
 
 
 def holds_key(text: str) -> bool:
-    """Whether a text has a key's shape.
-
-    A password in an address does not count: it is the way to databases and proxies.
-    """
+    """Whether a text has a key's shape; passwords in addresses do not count."""
     return any(
         _key(marker, found)
         for marker, pattern in _likely(text)
@@ -197,7 +194,6 @@ def holds_key(text: str) -> bool:
 
 
 def _key(marker: str, found: re.Match[str]) -> str:
-    """Returns nothing if the match only looks like a key."""
     key: str = found.groupdict().get("value") or found[0]
     return key if marker not in _CHECKS or _CHECKS[marker](key) else ""
 

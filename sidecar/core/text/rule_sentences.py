@@ -33,7 +33,6 @@ class _Words:
 
     @classmethod
     def of(cls, text: str, endings: tuple[str, ...] = ()) -> "_Words":
-        """Reads words from a text, with `+` for a space and `*` for any ending."""
         words = set(text.split())
         phrases: dict[str, list[str]] = {}
         for phrase in sorted(word for word in words if "+" in word):
@@ -196,7 +195,6 @@ def sureness(sentence: str) -> int:
 
 
 def _graded(text: str) -> Iterator[tuple[Span, int]]:
-    """Grades each wording once; listed rules are `FIRM`, mere descriptions `SOFT`."""
     seen: set[str] = set()
     listed = False
     for start, end in _unfenced(text):

@@ -1,4 +1,4 @@
-"""Words of rules in many languages, in lower case; `+` is a space, `*` any ending."""
+"""Words of rules in many languages, in lower case; `+`: a space, `*`: any ending."""
 
 FIRM = """
 must mustn't never always do+not don't dont only cannot may+not shall shan't should+not

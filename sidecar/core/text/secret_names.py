@@ -38,5 +38,4 @@ def is_login(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """Whether a value is a path, not a key with a slash."""
     return _PATH.match(value) is not None and not is_random(value)

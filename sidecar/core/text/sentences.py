@@ -58,10 +58,7 @@ def sentences(text: str, longest: int = LONGEST) -> Iterator[Span]:
 
 
 def statements(text: str) -> Iterator[Span]:
-    """Finds spans of whole sentences, each with the lines over which it runs.
-
-    A line alone may contradict the next.
-    """
+    """Finds spans of whole sentences, each with the lines over which it runs."""
     begun: int | None = None
     last = 0
     for start, end in sentences(text, len(text)):
@@ -78,10 +75,7 @@ def statements(text: str) -> Iterator[Span]:
 
 
 def gist(text: str, most: int) -> str:
-    """Returns the first sentences with content, in `most` characters.
-
-    Headings, code and announcements are passed over.
-    """
+    """Returns the first sentences with content, in `most` characters."""
     plain = "\n".join(line for line in unfenced(text) if not is_heading(line))
     said: list[str] = []
     for start, end in sentences(plain):
@@ -98,12 +92,10 @@ def gist(text: str, most: int) -> str:
 
 
 def announces(text: str) -> bool:
-    """Whether a text only says the next step: `Now the tests:`."""
     return ends_open(text) and len(gist(text, LONGEST)) < SHORT
 
 
 def without_intentions(text: str) -> str:
-    """Leaves out interjections, and sentences on what is to be done."""
     spans = sentences(text, len(text))
     told = (text[start:end] for start, end in spans)
     return " ".join(
@@ -126,7 +118,6 @@ def ends_open(text: str) -> bool:
 
 
 def unfenced(text: str) -> Iterator[str]:
-    """Gives non-blank lines outside code fences."""
     inside = False
     for line in text.splitlines():
         if line.lstrip().startswith("```"):

@@ -11,14 +11,12 @@ ROW = 14
 
 
 def frame(width: int, height: int, body: str, label: str) -> str:
-    """Wraps a chart's `body`; `label` is for screen readers."""
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">{body}</svg>'
     )
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Returns round numbers between, at most `most` + 1."""
     rough = (high - low) / most
     size = 10.0 ** floor(log10(rough))
     step = next(size * n for n in (1, 2, 5, 10) if size * n >= rough * 0.999)
@@ -36,7 +34,6 @@ def spaced(values: Iterable[float], scale: float) -> Iterator[float]:
 
 
 def short(tokens: float) -> str:
-    """Shortens a number, as 950, 1.2k, 52k, 1.5M."""
     for size, letter in ((1_000_000, "M"), (1_000, "k")):
         if abs(tokens) >= size:
             return f"{tokens / size:.1f}".removesuffix(".0") + letter

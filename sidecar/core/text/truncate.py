@@ -56,7 +56,6 @@ def cut(
 def cut_to_tokens(
     text: str, most: int, tokens: Callable[[str], int], *, keep: Keep = "both", part_id: str = ""
 ) -> Cut:
-    """Cuts to `most` tokens, note included."""
     piece = cut(text, keep=keep, part_id=part_id)
     room = len(piece.text.encode("utf-8", "surrogatepass"))
     while room and (size := tokens(piece.text)) > most:

@@ -85,7 +85,6 @@ def whole_letters(text: str, most: int) -> str:
 
 
 def clipped(text: str, most: int) -> str:
-    """Cuts as `whole_letters`, and ends a cut text with an ellipsis."""
     return text if len(text) <= most else f"{whole_letters(text, most - 1)}…"
 
 

@@ -54,7 +54,6 @@ class Changed:
 def look(
     past: RecentPast, settings: Alerts, standing: Mapping[AlertKey, Alert], now: Millis
 ) -> tuple[dict[AlertKey, Alert], tuple[Changed, ...]]:
-    """Returns the alerts that stand now, and what changed since `standing`."""
     found: dict[AlertKey, Alert] = {}
     changes: list[Changed] = []
     known = dict(values(past, now))
@@ -130,7 +129,7 @@ def _of_one(one: SessionStanding) -> Iterable[tuple[str, float | None]]:
 def burn_spike(past: RecentPast, now: Millis) -> float | None:
     """Divides the newest 5 minutes' cost by that of the dearest 5 of the hour before.
 
-    Bursts and a cold cache are usual. Returns `None` with fewer than three stretches with costs.
+    Returns `None` with fewer than three stretches with costs.
     """
     minutes = {one.number: one.spent for one in past.within(now, 60 + STRETCH)}
     newest = now // 60_000

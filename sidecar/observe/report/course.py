@@ -229,5 +229,4 @@ class Course:
 
     @property
     def now(self) -> tuple[int, ...]:
-        """Tokens now, in order of `budget.REGIONS`."""
         return tuple(self.meter.regions.get(region, 0) for region in REGIONS)

@@ -39,7 +39,6 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """Gives the main conversation, without subagents' messages."""
     reader = _Reader()
     yield from read_each(lines, reader.line)
     yield from reader.boundary()
@@ -49,7 +48,7 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 @dataclass(frozen=True, slots=True)
 class _Later:
-    """A tool result, or an agent's note (no `call_id`), kept until the answer ends."""
+    """A tool result or an agent's note, kept until the answer ends."""
 
     line: int
     text: str

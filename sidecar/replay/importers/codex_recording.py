@@ -50,7 +50,7 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 @dataclass(frozen=True, slots=True)
 class _Later:
-    """A tool result, or an agent's note (no `call_id`), kept until the answer ends."""
+    """A tool result or an agent's note, kept until the answer ends."""
 
     line: int
     texts: list[str]

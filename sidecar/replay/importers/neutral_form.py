@@ -43,7 +43,6 @@ COMPACTIONS: Final = ("compact_summary", "compaction", "summary")
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Whether a line has a role, an origin and parts."""
     return any("role" in line and "origin" in line and "parts" in line for line in first)
 
 

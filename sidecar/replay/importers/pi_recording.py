@@ -23,7 +23,6 @@ FORMAT: Final = "pi"
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Whether a line is a header, or a message in an envelope."""
     return any(
         (line.get("type") == "session" and "cwd" in line)
         or (line.get("type") == "message" and isinstance(line.get("message"), dict))

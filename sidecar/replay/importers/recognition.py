@@ -46,7 +46,6 @@ def importers() -> tuple[Importer, ...]:
 
 
 def find_files(path: Path) -> Iterator[Path]:
-    """Gives the file itself, or recordings below a folder, by name."""
     if not path.is_dir():
         yield path
         return
@@ -121,7 +120,6 @@ def _name(path: Path) -> str:
 
 
 def _begun(entries: Iterator[TranscriptEntry]) -> Iterator[TranscriptEntry]:
-    """Makes a summary before all messages a message of context."""
     begun = False
     for entry in entries:
         if isinstance(entry, Compacted) and entry.summary.strip() and not begun:

@@ -16,7 +16,6 @@ class Opening:
 
 
 def opening(first: Iterable[JsonObject]) -> Opening:
-    """Searches the places of all agents; the first value counts."""
     title = cwd = session = ""
     for line in first:
         for given in _heads(line):

@@ -130,7 +130,6 @@ def compared(
 
 
 def read_answers(reply: str, questions: Sequence[Question]) -> dict[str, str]:
-    """Returns answers by question id, without unreadable ones."""
     found: dict[str, str] = {}
     for question, value in _by_question(reply, questions):
         answer = value.get("answer")

@@ -49,7 +49,6 @@ class Question:
 
 
 def questions_of(messages: Iterable[Message]) -> tuple[Question, ...]:
-    """Makes up to twelve questions with answers in the log."""
     kept = [message for message in messages if message.status != "discarded"]
     ledger, said = read_ledger(kept), _said(kept)
     last = _last_words(kept)

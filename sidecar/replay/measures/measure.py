@@ -54,7 +54,6 @@ class Memory:
         self.prose = self.prose_kept = 0
 
     def add(self, unit: Unit) -> None:
-        """Adds a unit that is shown whole."""
         self._units.append(unit)
         self._seen.update(unit.names)
         if self._lost_whole:

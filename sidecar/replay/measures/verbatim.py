@@ -77,7 +77,6 @@ class VerbatimMeasure:
         self._read = set()
 
     def answer(self, step: int, prompt: int) -> None:
-        """Counts an answer's needs; `prompt`: the request's tokens."""
         found = self.needs.get(step)
         if found is None:
             return
