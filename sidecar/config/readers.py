@@ -117,7 +117,7 @@ def _level(value: object) -> str:
 
 
 def _policy(value: object) -> str:
-    """Imports policies late: most settings name none."""
+    """Imports policies only here, as most settings name none."""
     from sidecar.core.policies import policies  # noqa: PLC0415 - see above
 
     text = _name(value)

@@ -8,7 +8,6 @@ LONGEST = 400
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """Returns line numbers from 1, by dotted key."""
     found: dict[str, int] = {}
     heading = ""
     pending: list[str] = []

@@ -34,7 +34,7 @@ LONGEST_STOP = 64
 class ResponseDecoder:
     """Decodes one response; `finished` only after `message_stop`.
 
-    With `limits`, `take` raises `Endless`. `sdk`: the reading library.
+    With `limits`, `take` raises `Endless`. `sdk`: name and version of the reading library.
     """
 
     def __init__(self, limits: AnswerLimits | None = None, sdk: str = "") -> None:
@@ -49,7 +49,7 @@ class ResponseDecoder:
         self.finished = False
 
     def take(self, event: dict[str, Any]) -> Iterator[StreamEvent]:
-        """Ignores pings and unknown kinds."""
+        """Decodes an event; pings and unknown kinds give nothing."""
         match event:
             case {"type": "message_start", "message": dict(message)}:
                 self._usage = usage_of(_object(message.get("usage")), Usage())

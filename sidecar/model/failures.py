@@ -44,7 +44,7 @@ class EndedEarly(Exception):
 
 
 def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
-    """Redacts `key`, which some servers quote."""
+    """Makes a ModelFailed of any error; redacts `key`, which some servers quote."""
     status = getattr(error, "status_code", None)
     kind_word = str(getattr(error, "type", "") or "")
     said = Redaction((key,) if key else ()).text(_said(error))

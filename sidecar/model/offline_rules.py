@@ -111,7 +111,6 @@ def _recall(found: re.Match[str], _: Collection[str]) -> OfflineStep:
 
 
 def _call(found: re.Match[str], tools: Collection[str]) -> OfflineStep:
-    """Reads `NAME {json} and NAME2 {json}`, if all names are in `tools`."""
     rest = found[1].strip()
     calls: list[Call] = []
     given: Json

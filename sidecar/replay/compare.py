@@ -107,7 +107,7 @@ class ReplayedSession:
 
 
 def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession:
-    """Replays under every policy; keeps requests of the first.
+    """Replays under every policy; keeps the first policy's requests.
 
     Raises BadRequest without a recording, or without an answer of a model.
     """

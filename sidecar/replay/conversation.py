@@ -105,7 +105,6 @@ class Listener:
         self._rendered += 2 if any(u.kind == "call" for u in units) else 1
 
     def conversation(self, name: str, format_name: str, cwd: str = "") -> Conversation:
-        """Calibrates counts by recorded usage."""
         factor = self._factor()
         tokens = tuple(
             max(1, round((call + result) * factor)) if call or result else 0

@@ -37,7 +37,6 @@ def all_passed(text: str) -> bool:
 
 
 def places(text: str) -> frozenset[str]:
-    """Returns file names in the first complaints, at most `MOST_PLACES`."""
     found = dict.fromkeys(_PLACES.findall(text[:8_000] + text[-8_000:]))
     return frozenset(list(found)[:MOST_PLACES])
 

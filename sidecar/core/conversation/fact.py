@@ -62,7 +62,7 @@ def from_json(body: Mapping[str, object]) -> Fact:
 
 
 def key_of(text: str) -> str:
-    """Hashes a text's words; returns nothing without words."""
+    """Hashes a text's words; returns "" without words."""
     words = normalised(text).strip(" .,;:!-")
     return digest(words.encode("utf-8", "replace")).removeprefix(TAG) if words else ""
 

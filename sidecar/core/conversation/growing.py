@@ -23,7 +23,7 @@ def unchanged(before: Sequence[object], now: Sequence[object]) -> int:
 
 
 class Growing(Generic[M, T]):
-    """Follows one log's messages, or its records."""
+    """Keeps the values made of one log's messages, or of its records."""
 
     def __init__(self, make: Callable[[M], T]) -> None:
         self._make = make

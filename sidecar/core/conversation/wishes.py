@@ -40,7 +40,7 @@ class Preserve:
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Raises `ValueError` with the reason."""
+    """Raises `ValueError` for an invalid pattern."""
     try:
         return re.compile(pattern)
     except re.error as error:

@@ -88,7 +88,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A path or pattern relative to the root, written with all that is in it."""
+    """A path or pattern, relative to the root, that a call changes with all below."""
 
     pattern: str
     deletes: bool

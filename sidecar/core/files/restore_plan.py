@@ -15,7 +15,7 @@ _UNCHANGED = "Nothing was changed here since then."
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A path's only change.
+    """A change of one path; a plan has at most one for each.
 
     `entry`: the wanted entry, `None` for nothing. Unless `expect` is there now, nothing is done.
     `content`: merged bytes, not stored. Equal contents change the mode only. A new folder gets its
@@ -108,7 +108,6 @@ def plan_redo(
     choices: Choices,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
 ) -> RestorePlan:
-    """Plans to undo a restore and the agent's work since."""
     ours = tuple(replace(change, author="tool") for change in restore.changes)
     done = {path for change in ours for path in (change.path, change.source) if path is not None}
     sets = (replace(restore, changes=ours), *since)

@@ -1,4 +1,4 @@
-"""Finds files that a shell command's words write, but temporary ones."""
+"""Finds files that a shell command's words write, except temporary ones."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -103,7 +103,7 @@ def _blank(text: str) -> str:
 
 
 def patched(patch: str) -> tuple[ShellWrite, ...]:
-    """Returns files in `*** Update File: …`, or in a unified diff."""
+    """Returns the files of a patch (`*** Update File: …`) or unified diff."""
     found: list[ShellWrite] = []
     last = ""
     for verb, path in _PATCHED.findall(patch):
@@ -124,7 +124,6 @@ def patched(patch: str) -> tuple[ShellWrite, ...]:
 
 
 def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
-    """Gives each simple command as (words, redirection targets)."""
     return ((words, targets) for words, targets, _ in _ended(text))
 
 

@@ -105,7 +105,7 @@ def _strand(strand: Strand, own: Iterable[StrandPart], take_unknown: bool) -> St
 
 
 def _claimed(parts: Sequence[StrandPart]) -> list[StrandPart]:
-    """Gives unknown parts to others if others changed the path just before or after."""
+    """Marks unknown parts as others' if others changed the path just before or after."""
     found: list[StrandPart] = []
     before = False
     for unknown, own in groupby(parts, lambda part: part.unknown):

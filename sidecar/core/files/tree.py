@@ -61,7 +61,7 @@ class TreeChange(NamedTuple):
 
     @property
     def kind(self) -> ChangeKind:
-        """What changed; `replaced` by another kind of entry.
+        """What changed; `replaced`: the entry is of another kind now.
 
         `seen` and `lost` say that ignore rules changed; the file itself may not have.
         """
@@ -127,7 +127,7 @@ def inverse(delta: Delta) -> Delta:
 def renames(delta: Delta) -> tuple[Rename, ...]:
     """Pairs deletions with creations of the same content.
 
-    Equal names come first; empty files must have one.
+    Pairs with equal names come first; empty files need equal names.
     """
     gone: dict[tuple[str, str], list[bytes]] = {}
     for change in delta:

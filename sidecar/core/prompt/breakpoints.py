@@ -1,8 +1,8 @@
 """Places breakpoints for the provider's prompt cache.
 
-Entries are written only at breakpoints. A read looks back from each over at most `LOOKBACK`
-positions, its own included. Neighbouring calls, or results, share a position. Source: Anthropic,
-"Prompt caching", read 2026-11.
+Entries are written only at breakpoints. A read looks back from each breakpoint over at most
+`LOOKBACK` positions, its own included. Neighbouring calls, or results, share a position. Source:
+Anthropic, "Prompt caching", read 2026-11.
 """
 
 from bisect import bisect_right

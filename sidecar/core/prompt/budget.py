@@ -1,4 +1,4 @@
-"""Divides the window.
+"""Divides the window among the parts of a prompt.
 
 history = window - system - instructions - learned - summary - ledger - tools - max_tokens
 """
@@ -63,7 +63,7 @@ def budget(window: int, max_tokens: int) -> Budget:
 
 
 def at_most(tokens: int, guessed: int) -> int:
-    """Returns the most tokens of a prompt, as `guessed` ones may be a fiftieth more."""
+    """Returns the most tokens that a prompt may take: `guessed` ones may be a fiftieth more."""
     return tokens + guessed // GUESSED_OFF
 
 

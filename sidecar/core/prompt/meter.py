@@ -26,7 +26,7 @@ Accuracy: TypeAlias = Literal["exact", "estimated"]
 
 @dataclass(frozen=True, slots=True)
 class CacheState:
-    """The provider's cache; `hit_rate` is the last response's, 0 to 1."""
+    """The state of the provider's cache; `hit_rate`: 0 to 1, of the last response."""
 
     warm: bool
     expires_at: Millis | None
@@ -36,7 +36,7 @@ class CacheState:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """USD; `None` if the price is unknown."""
+    """Costs in USD; `None` if the price is unknown."""
 
     session: str | None
     last_turn: str | None

@@ -154,7 +154,7 @@ Observe: TypeAlias = Callable[[Observation | PendingObservation], None]
 
 
 def read(seen: Observation | PendingObservation) -> Observation | None:
-    """Makes a pending observation, which may be `None`."""
+    """Returns the observation, made now if it is pending."""
     return seen() if callable(seen) else seen
 
 

@@ -72,7 +72,7 @@ class Static:
 def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
     """Builds a prompt without breakpoints.
 
-    Neighbouring messages of one role are joined, because local servers demand alternation.
+    Neighbouring messages of one role are joined, as local servers demand alternation.
     """
     messages: list[Rendered] = []
     for role, neighbours in groupby(history, attrgetter("role")):

@@ -43,7 +43,7 @@ USUAL_FACTOR = 1.25
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Tokens per raw one, learned from `observations` answers.
+    """Corrects raw estimates: `factor` is tokens for each raw one, from `observations` answers.
 
     `bias`: tokens to add to the text before the history.
     """
@@ -60,7 +60,7 @@ def observe(calibration: Calibration, *, static: int, history: int, reported: in
     """Learns from a `reported` total of tokens; `static` and `history` are raw estimates.
 
     The first answer divides the total in proportion. Later answers leave the static part and give
-    the history the rest, unless too little.
+    the history the rest, unless the rest is too small.
     """
     known = calibration
     if (known.observations and history < SMALLEST) or (

@@ -53,7 +53,7 @@ class Prediction:
     """Tokens billed for a request that starts `at`.
 
     `hit` is the last segment read, `end` the last segment cached afterwards, until `expires_at`;
-    all are `None` without one.
+    `None` if there is none.
     """
 
     read: int

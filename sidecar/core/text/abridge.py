@@ -1,4 +1,4 @@
-"""Shortens a text to both ends, in whole paragraphs, sentences and items."""
+"""Shortens a text to its two ends, in whole paragraphs, sentences and items."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -110,7 +110,7 @@ def asked_last(text: str, most: int) -> str:
 
 
 def references(text: str) -> frozenset[str]:
-    """Finds numbers and letters of list items, as in `do 2 and 3`."""
+    """Finds numbers and letters that point at list items, as in `do 2 and 3`."""
     if len(text) > REFERS:
         return frozenset()
     return frozenset(one or other for one, other in _REFERENCE.findall(text))

@@ -78,7 +78,7 @@ def is_amount(word: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _name(word: str) -> str:
-    """Returns an identifier without trailing punctuation, or nothing.
+    """Returns an identifier without trailing punctuation, or "".
 
     Cached and interned, because a plan looks up tens of thousands.
     """

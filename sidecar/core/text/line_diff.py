@@ -53,7 +53,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def hunks(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Hunk]:
-    """Finds changes in order; an equal line separates any two."""
+    """Finds changed stretches in order, with an equal line between any two."""
     head = _shared(old, new)
     most = min(len(old), len(new)) - head
     tail = _shared(old[len(old) - most :][::-1], new[len(new) - most :][::-1])

@@ -1,4 +1,4 @@
-"""Three-way merge of texts, line by line."""
+"""Merges texts three ways, line by line."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

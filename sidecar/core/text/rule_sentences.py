@@ -135,9 +135,9 @@ def rules_in(text: str) -> tuple[RuleSentence, ...]:
 
 
 def standing(text: str, span: Span) -> Span | None:
-    """Extends a sentence by those before on which it leans; `None` if there are none.
+    """Extends a sentence's span over those before it that it refers to.
 
-    `It must stay` and `not like that` lean.
+    `It must stay` and `not like that` refer; `None` if nothing stands before them.
     """
     start, end = span
     if not _leans(text[start:end]):
@@ -159,7 +159,7 @@ def _leans(sentence: str) -> bool:
 
 
 def each_once(rules: Iterable[str]) -> list[str]:
-    """Keeps each wording once, and drops a rule that begins the next."""
+    """Keeps each wording once, and drops a rule with which the next begins."""
     found: dict[str, str] = {}
     last = ""
     for rule in rules:
@@ -171,7 +171,6 @@ def each_once(rules: Iterable[str]) -> list[str]:
 
 
 def wording(rule: str) -> str:
-    """Returns the same words for rules that differ in case and signs alone."""
     return " ".join(_TOKEN.findall(rule.casefold()))
 
 

@@ -47,7 +47,6 @@ def visible_message(text: str) -> str:
 
 
 def visible_json(value: Json, indent: int | None = None) -> str:
-    r"""Writes printable JSON, with steering characters as `\u202e`."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     if _is_seen(text):
         return text
@@ -68,7 +67,7 @@ def as_found(name: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def plain_path(path: str) -> str:
-    """Returns the same for all paths that disks may take for one file.
+    """Returns one spelling for all paths that disks may take for the same file.
 
     Case, width, unseen letters and last dots do not count.
     """

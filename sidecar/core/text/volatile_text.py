@@ -28,7 +28,6 @@ class Volatile:
 
 
 def volatile(text: str) -> tuple[Volatile, ...]:
-    """Finds volatile texts in order, without overlaps; the longer reading wins."""
     found = [
         Volatile(rule.kind, match["v"], match.start("v"))
         for rule in _RULES

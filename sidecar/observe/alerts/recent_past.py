@@ -28,8 +28,8 @@ ORDINARY = frozenset({"budget", "cold", "pays", "idle"})
 class Minute:
     """Sums over all sessions in one minute; `number`: minutes since 1970.
 
-    `refused`: requests too long. `repeated`: requests with a cacheable prefix, `prompt` and `read`
-    their tokens. `spent`: USD, including `summarising`.
+    `refused`: requests too long. `repeated`: requests that repeat a cached prefix; `prompt`,
+    `read`: their tokens, sent and from the cache. `spent`: USD, including `summarising`.
     """
 
     number: int

@@ -81,7 +81,7 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class CourseChange:
-    """A recorded change of the context, which came `after` so many requests.
+    """A recorded change of the context, made `after` so many requests.
 
     `left_out`: number of parts by new presentation. `summary`: writer and cost. `before`,
     `afterwards`: tokens, if logged.
@@ -166,7 +166,7 @@ class CourseCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class ContextPiece:
-    """A piece in or left out of the context; tokens add up to the meter's."""
+    """A piece of the context, or one left out; tokens add up to the meter's."""
 
     id: str
     region: str

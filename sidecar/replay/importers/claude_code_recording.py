@@ -206,7 +206,6 @@ def _usage(given: JsonObject) -> Usage:
 
 
 def _queued(given: Json) -> list[JsonObject]:
-    """Returns blocks typed while the agent worked; nothing for other lines."""
     match given:
         case {"type": "queued_command", "prompt": str(text), **rest}:
             said: list[JsonObject] = [{"type": "text", "text": text}]

@@ -1,4 +1,4 @@
-"""Reads recordings as JSON lines or one document, perhaps gzip."""
+"""Reads recordings as JSON lines or one document, gzipped or not."""
 
 import gzip
 import zlib

@@ -99,7 +99,6 @@ def _user_parts(
 
 
 def _queued(line: JsonObject) -> JsonObject:
-    """Returns a line typed while the agent worked; nothing for other lines."""
     match line.get("parts"):
         case [{"type": "text", "text": str(text)}, *more] if line.get("origin") == "attachment":
             if found := _QUEUED.fullmatch(text):

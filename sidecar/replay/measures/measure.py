@@ -34,7 +34,7 @@ class Glimpse:
 class Memory:
     """Counts over a run which needed names were left.
 
-    Of `far` names stood `whole` in whole parts, `view` in view, `ledger` also in notes, `reach`
+    Of `far` names, `whole` stood in whole parts, `view` in view, `ledger` also in notes, `reach`
     also within one recall.
     """
 
@@ -63,7 +63,7 @@ class Memory:
             self._lost_reach.difference_update(unit.names)
 
     def rewrite(self, items: Sequence[Item], *, covered: bool) -> None:
-        """Notes what a rewrite leaves; `covered`: a note's id recalls the rest.
+        """Takes in a rewrite; `covered`: a note's id recalls the rest.
 
         The rest is reachable while any note stands.
         """
@@ -190,7 +190,6 @@ def _failure_kept(unit: Unit, item: Item | None, notes: str) -> bool:
 
 
 def failure_kept(unit: Unit, shown: str | None, notes: str) -> bool:
-    """Whether call and error line stand in `shown` or in a note."""
     line = error_line(unit.text)[:QUOTED]
     if shown is not None and line in one_line(shown, 10**9):
         return True

@@ -56,7 +56,7 @@ class Needs:
 
 
 def plain_text(text: str) -> str:
-    """Removes blanks at line ends and, if most lines have one, line numbers."""
+    """Removes blanks at line ends, and line numbers if most lines have them."""
     lines = text.split("\n")
     if len(NUMBERED.findall(text)) * 2 > len(lines):
         lines = [NUMBERED.sub("", line) for line in lines]
@@ -64,7 +64,6 @@ def plain_text(text: str) -> str:
 
 
 def needs_of(conversation: Conversation) -> Mapping[int, Needs]:
-    """Returns needs by step; only for text shown before."""
     log = _Log()
     found: dict[int, Needs] = {}
     step = 0
@@ -92,7 +91,6 @@ class _Log:
         self._lines: dict[str, list[tuple[ShownAt, int]]] = {}
 
     def hear(self, message: Message, step: int) -> None:
-        """Adds a message first shown to request `step`."""
         for part in message.parts:
             for place, text in _blocks(part):
                 self._blocks.append((place, step, text))

@@ -24,8 +24,8 @@ ASKING = 100
 class VerbatimTally:
     """Counts of needed texts, and of those in view; `around`: lines beside edits; cost in USD.
 
-    Of `later` texts, needed after the first rewrite, `stood` in view, and `came_back` by one
-    recall.
+    Of `later` texts, needed after the first rewrite, `stood` were in view, and `came_back` came by
+    one recall.
     """
 
     edits: int = 0
