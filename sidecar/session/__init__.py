@@ -1,1 +1,1 @@
-"""Sessions at work, each with one inbox and one task."""
+"""Sessions at work, each with an inbox and a task."""

@@ -1,4 +1,4 @@
-"""The services that all sessions of a daemon share."""
+"""Services that all sessions of a daemon share."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -19,15 +19,15 @@ from sidecar.workspace.workspaces import Workspaces
 
 
 async def ended() -> None:
-    """Stops nothing: the default `end` of an environment."""
+    """Stops nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Environment:
-    """The services that `daemon/windows` joins for one editor window's sessions.
+    """Services joined by `daemon/windows` for a window's sessions.
 
-    `observe` hears events to measure; `end` stops the window's own services; `trusted` applies the
-    settings of a newly trusted folder. `resident`: the daemon outlives its windows.
+    `observe` hears events to measure; `end` stops this window's own services; `trusted` applies a
+    trusted folder's settings. `resident`: the daemon outlives its windows.
     """
 
     store: Store
@@ -47,7 +47,7 @@ class Environment:
         return Trust(said, Path(cwd), self.store.folder, self.trusted)
 
     def new_log(self, cwd: str, title: str, settings: JsonObject) -> SessionLog:
-        """Makes an empty session's log, which its first commit stores."""
+        """Makes a session's log, which the first commit stores."""
         now, session_id = self.clock.now(), SessionId(self.clock.new_id("ses"))
         row = SessionRow(session_id, cwd, title, now, now, 0, 0, 0, "0", settings)
         return SessionLog(self.store, Stored(row, (), ()), self.clock.now)

@@ -1,4 +1,4 @@
-"""Values that callers and sessions exchange."""
+"""Values between callers and sessions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from sidecar.store.format.view_records import RestoreScope
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A session to open; `None` means as configured. The work of session `parent` continues."""
+    """A session to open; `None` means as configured. Work of session `parent` continues."""
 
     cwd: str
     title: str | None = None
@@ -43,7 +43,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """A session as listed. `cost` is USD; the session named by `parent` may have been deleted."""
+    """A listed session; `cost` is USD. Session `parent` may have been deleted."""
 
     session_id: SessionId
     title: str
@@ -56,10 +56,10 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
-    """A user's prompt: ACP content `blocks`, with the editor's state as `context`.
+    """ACP content `blocks`, with the editor's state as `context`.
 
-    `ticket` identifies the request for cancelling; one already `cancelled` is logged but not
-    answered. `window` is the asking window's environment.
+    `ticket` names the request for cancelling; if `cancelled` already, the turn only logs it.
+    `window` is the asker's environment.
     """
 
     blocks: tuple[JsonObject, ...]
@@ -87,7 +87,7 @@ class PromptResult:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A piece of a part of `total_bytes`; any rest begins at `next_offset`."""
+    """A piece of a part of `total_bytes`; the rest begins at `next_offset`."""
 
     content: str
     total_bytes: int
@@ -96,7 +96,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """A first prompt, its related files, and the new session if one was made."""
+    """A first prompt, related files, and the new session, if made."""
 
     draft: str
     files: tuple[str, ...]
@@ -108,9 +108,9 @@ Scope: TypeAlias = RestoreScope
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A restore that someone asks for; `paths` of `None` means all files.
+    """A restore to make; `paths` of `None` means all files.
 
-    With `markers`, a merge writes both sides of a conflict into the file.
+    With `markers`, a merge writes both sides of a conflict.
     """
 
     scope: Scope
@@ -125,7 +125,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a restore did. `undo` describes the former state; a dry run leaves it empty."""
+    """What a restore did; `undo` is the former state's id, empty after a dry run."""
 
     undo: str
     revision: int

@@ -1,4 +1,4 @@
-"""Which daemon may write a session."""
+"""A session's writer among daemons."""
 
 from sidecar.core.errors import SessionOwned, SidecarError, StorageFailed
 from sidecar.core.parts import JsonObject, SessionId
@@ -7,10 +7,9 @@ from sidecar.store.journal import Store
 
 
 class Ownership:
-    """Knows which daemon writes a session: this one, unless `read_only`.
+    """Which daemon writes a session: this one unless `read_only`.
 
-    `me` is this daemon, or `None` for a caller that only reads. `by` names another writer, if
-    known.
+    `me` is this daemon, or `None` to only read. `by` names another writer, if known.
     """
 
     def __init__(self, store: Store, session_id: SessionId, me: Owner | None) -> None:
@@ -21,7 +20,7 @@ class Ownership:
         self.by: JsonObject | None = None
 
     async def claim(self) -> bool:
-        """Acquires the lease unless a living daemon holds it; returns whether `take` may follow."""
+        """Acquires the lease unless a living daemon has it; then call `take`."""
         if self._me is None:
             return False
         try:

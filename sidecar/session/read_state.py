@@ -1,6 +1,6 @@
 """Derives view, calibration, cache state and settings from a log.
 
-The newest requests are replayed, each in the view of its time.
+The newest requests are replayed in the views of their times.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ FORESEEN = 4
 
 @dataclass(frozen=True, slots=True)
 class ReadState:
-    """A session's state as logged; `configured` holds where the session sets nothing."""
+    """State as logged; `configured` holds where the session sets nothing."""
 
     models: ModelAccess
     configured: CurrentSettings
@@ -46,7 +46,7 @@ class ReadState:
 def read_log(
     models: ModelAccess, configured: CurrentSettings, clock: Clock, log: SessionLog
 ) -> ReadState:
-    """Rebuilds a session's state from its log. Raises StorageFailed without a readable epoch."""
+    """Rebuilds state from a log. Raises StorageFailed without a readable epoch."""
     cached, settings = CacheWatch(models.count), SessionSettings(log, models)
     view, views = view_of(models, log), Views(log.records)
     made = ReadState(models, configured, clock, log, view, views, cached, settings)
@@ -55,7 +55,6 @@ def read_log(
 
 
 def view_of(models: ModelAccess, log: SessionLog) -> ModelView:
-    """Builds the log's view without any rewrite."""
     static, since = stored_static(log)
     factor = models.info(static.model).token_factor
     return ModelView(static, models.count, factor, since, bound_since(log))
@@ -115,9 +114,9 @@ def _chosen(reading: ReadState) -> ChosenPolicy:
 
 
 def _window(view: ModelView, views: Views, messages: tuple[Message, ...]) -> list[int]:
-    """Returns the places of answers to replay: the first and the newest since the view changed.
+    """Finds answers to replay: the first and newest since the view changed, or the last few.
 
-    The first teaches the static part's size. Without any since then, the last few older ones serve.
+    The first teaches the static part's size.
     """
     opened = views.opened
     steps = [

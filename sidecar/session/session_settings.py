@@ -12,7 +12,7 @@ from sidecar.store.format.values import SessionRow
 
 
 def answer_tokens(most: int | None, info: ModelInfo) -> int:
-    """Returns an answer's greatest length: `most` or the default, within the model's limit."""
+    """Returns `most` or the usual number, within the model's limit."""
     return min(most or ANSWER_TOKENS, info.max_output)
 
 
@@ -22,7 +22,7 @@ def parent_of(row: SessionRow) -> str | None:
 
 
 class SessionSettings:
-    """Reads settings from the session's row; a changed one is stored with the next commit."""
+    """Reads settings in the session's row; a change waits for the next commit."""
 
     def __init__(self, log: SessionLog, models: ModelAccess) -> None:
         self._log = log
@@ -49,7 +49,7 @@ class SessionSettings:
 
     @property
     def effort(self) -> str:
-        """The reasoning effort; empty means the model's default."""
+        """The effort; empty means the model's own."""
         return self.text("effort")
 
     def model(self) -> Model:
@@ -62,6 +62,6 @@ class SessionSettings:
         return answer_tokens(self.number("maxTokens"), self.info())
 
     def room(self) -> Budget:
-        """Returns the window, at most the model's, with the part left for prompts."""
+        """Returns the window, within the model's, and a prompt's part of it."""
         most = self.info().window
         return budget(min(self.number("window") or most, most), self.max_tokens())

@@ -1,4 +1,4 @@
-"""Everything that an open session works with."""
+"""An open session's state."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from sidecar.workspace.buffers import Buffers
 
 @dataclass(frozen=True, slots=True)
 class State(ReadState):
-    """The read state of a session, with the services to write it."""
+    """A session's read state, and services to write."""
 
     environment: Environment
     store: Store

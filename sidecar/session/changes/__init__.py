@@ -1,1 +1,1 @@
-"""Authorship of workspace changes, and permissions, independent of turns."""
+"""Authorship of workspace changes, and permissions."""

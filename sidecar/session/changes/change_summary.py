@@ -27,7 +27,7 @@ AT_ONCE = 200
 
 
 class Differences:
-    """Compares stored file contents; line counts are cached."""
+    """Compares stored contents, caching line counts."""
 
     def __init__(self, rows: RestoreRows) -> None:
         self._rows = rows
@@ -43,7 +43,7 @@ class Differences:
     async def shown(
         self, changes: Iterable[PathChange], who: Mapping[bytes, Sequence[Author]]
     ) -> list[JsonObject]:
-        """Describes each changed file with its unified diff and its authors."""
+        """Describes changes with unified diffs and authors."""
         answer: list[JsonObject] = []
         found = _files(changes)
         for start in range(0, len(found), AT_ONCE):
@@ -63,7 +63,7 @@ class Differences:
         new: TreeEntry | None,
         content: bytes | None = None,
     ) -> str:
-        """Returns a unified diff, empty for folders. `content` holds new bytes not yet stored."""
+        """Returns a unified diff, empty for folders; `content` holds unstored new bytes."""
         change = PathChange(path, "modified", "user", old, new)
         if only_folders(change):
             return ""
@@ -89,7 +89,7 @@ class Differences:
 
 
 def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
-    """Sums change sets up to one change per path, the agent's wherever the agent had a part."""
+    """Sums up changes by path, as the agent's wherever the agent had a part."""
     sets = tuple(sets)
     first: dict[bytes, TreeEntry | None] = {}
     last: dict[bytes, TreeEntry | None] = {}
@@ -101,7 +101,7 @@ def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
 
 
 def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
-    """Returns what is left of the agent's changes, and of those possibly the agent's."""
+    """Returns what is left of changes by the agent, or possibly so."""
     pieces = (piece for one in sets for change in one.changes for piece in _pieces(change))
     ends = {path: new for path, _, new in pieces}
     now = {path: entry for path, entry in ends.items() if entry is not None}
@@ -116,7 +116,7 @@ def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
 
 
 def authors(sets: Iterable[ChangeSet]) -> dict[bytes, tuple[Author, ...]]:
-    """Lists each path's authors, the latest last. A merge removes the agent until it is undone."""
+    """Lists authors by path, the latest last; a merge removes the agent until undone."""
     found: dict[bytes, list[Author]] = {}
     taken_out: dict[bytes, list[Author]] = {}
     for change in (change for one in sets for change in one.changes):
@@ -141,9 +141,9 @@ def _author(found: Sequence[Author]) -> Author:
 
 
 def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
-    r"""Converts a path relative to the workspace, as a client sent it, to bytes.
+    r"""Converts a client's path, relative to the workspace, to bytes.
 
-    A path with `\x` escapes, as `shown` writes them, is looked up among `known`.
+    A path with `\x` escapes, made by `shown`, is looked up in `known`.
     """
     wanted = given.removeprefix("./").rstrip("/")
     wanted = "" if wanted == "." else wanted

@@ -1,4 +1,4 @@
-"""The fates of a restore's paths for the protocol: `{restored, merged, skipped, conflicts}`."""
+"""A restore's paths for the protocol: `{restored, merged, skipped, conflicts}`."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -12,8 +12,6 @@ Diffs: TypeAlias = Mapping[bytes, tuple[str, str, str]]
 
 
 def files_of(fates: Sequence[Fate], diffs: Diffs, foreseen: Mapping[bytes, str]) -> JsonObject:
-    """Groups paths by fate; `foreseen` holds a dry run's diffs by path."""
-
     def of(name: str) -> list[Json]:
         return [_fared(fate, foreseen) for fate in fates if fate.fate == name]
 
@@ -35,7 +33,7 @@ def conflict(fate: Fate, diffs: Diffs) -> JsonObject:
 
 
 def nothing(fates: Sequence[Fate], notes: Sequence[str] = ()) -> str:
-    """Explains why a restore has nothing to do; `notes` say what snapshots do not hold."""
+    """Says why nothing is restored; `notes` tell what snapshots do not hold."""
     if not fates:
         if not notes:
             return "there is nothing to do: everything is as it was then"

@@ -1,4 +1,4 @@
-"""A session's permission rules, and questions to the user."""
+"""A session's permission rules and questions."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ AskUser: TypeAlias = Callable[[JsonObject, tuple[PermissionOption, ...]], Awaita
 
 
 class QuestionOutcome(Enum):
-    """How a permission question ended; a call that rules allow counts as `allowed`."""
+    """How a question ended; `allowed` also where rules allow."""
 
     allowed = "allowed"
     refused = "refused"
@@ -31,10 +31,10 @@ class _Book:
 
 
 class Permissions:
-    """Decides on tool calls; `always` answers hold until the session closes.
+    """Decides on calls; `always` answers hold until the session closes.
 
-    `waiting` counts calls that wait for the user, or for a subtask that may; `working` counts the
-    other running calls.
+    `waiting` counts calls that wait for the user or for a subtask that may; `working` the other
+    running ones.
     """
 
     def __init__(self, rules: Rules, root: Path) -> None:
@@ -44,16 +44,16 @@ class Permissions:
         self.waiting = self.working = 0
 
     def for_subtask(self) -> "Permissions":
-        """Shares rules and later answers with a subtask, which has its own permission for loops.
+        """Shares rules and later answers with a subtask, which asks anew about loops.
 
-        A subtask asks in this session's name, so an `always` holds for both.
+        A subtask asks in this session's name, so `always` holds for both.
         """
         other = Permissions(self._book.rules, self._root)
         other._book = self._book
         return other
 
     def exchange(self, before: Rules, after: Rules) -> None:
-        """Replaces the configured rules and keeps the user's answers."""
+        """Replaces configured rules, and keeps the user's answers."""
         answers = self._book.rules
         self._book.rules = Rules(
             (*after.allow, *(rule for rule in answers.allow if rule not in before.allow)),
@@ -63,7 +63,7 @@ class Permissions:
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
     ) -> QuestionOutcome | str:
-        """Decides on a call, asking the user where rules say so; a text is the reason to refuse."""
+        """Asks the user if a rule says so; a returned text is the reason to refuse."""
         rules = self._book.rules
         if rules.reject:
             rules = await asyncio.to_thread(as_called, rules, self._root)

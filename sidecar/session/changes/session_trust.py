@@ -1,4 +1,4 @@
-"""Whether a session's workspace is trusted, by the editor or the user."""
+"""Trust in a session's workspace, by the editor or the user."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,13 +20,13 @@ runs later rests on them."""
 
 
 async def nowhere(folder: Path) -> None:
-    """Applies no settings of a trusted folder."""
+    """Applies no settings."""
 
 
 class Trust:
-    """Decides on trust: by the editor's word `said`, or else by asking the user.
+    """Trusts a workspace by the editor's word, `said`, or else by the user's.
 
-    The user is asked once, before the first tool; `always` is kept on disk. `tell` returns once the
+    The user is asked once, before the first tool; `always` is kept on disk. `tell` returns once a
     trusted folder's settings hold.
     """
 

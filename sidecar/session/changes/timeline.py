@@ -1,4 +1,4 @@
-"""A session's log as states to restore, those of abandoned branches included."""
+"""A session's log as restorable states, abandoned branches too."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """A message or restore with its file changes; `told` where a message has a patch part."""
+    """A message or restore with its file changes; `told` if a message has a patch part."""
 
     of: Message | Restored
     sets: tuple[ChangeSet, ...]
@@ -36,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A named point; `sets` are the changes just before it, `message_id` the nearest message."""
+    """A named point; `sets` are the changes just before, `message_id` the nearest message."""
 
     id: str
     kind: CheckpointKind
@@ -49,7 +49,7 @@ class Checkpoint:
 
 
 class Timeline:
-    """Orders messages and restores by time; `read` decodes their change sets."""
+    """Orders messages and restores by time; `read` decodes change sets."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Timeline:
         return next((c for c in self.checkpoints if c.id == name), None)
 
     def before(self, message_id: MessageId) -> Point | None:
-        """Returns the state before a message, with files as the user had left them by then."""
+        """Returns the state before a message, but with the user's file changes until then."""
         place = self._at.get(message_id)
         if place is None:
             return None
@@ -101,11 +101,11 @@ class Timeline:
         return tuple(one for event in self.events[place:] for one in event.sets)
 
     def follows_files(self, place: int) -> bool:
-        """Whether a patch before event `place` makes later file changes known."""
+        """Whether an earlier message has a patch, so that later changes are known."""
         return any(event.told for event in self.events[:place])
 
     def beside(self, place: int) -> tuple[str, ...] | None:
-        """Names what snapshots left out when the turn before `place` began; `None` if unknown."""
+        """Names what snapshots left out as the turn before `place` began; `None` if unknown."""
         for event in reversed(self.events[:place]):
             if not isinstance(event.of, Restored):
                 for part in event.of.parts:
@@ -184,7 +184,6 @@ def _in_order(
     known = {message.id for message in messages}
 
     def due(message: Message | None) -> bool:
-        """Whether the next restore came before this message."""
         first = waiting[0]
         if first.newest in known or first.newest is None:
             return first.newest in passed or first.newest is None

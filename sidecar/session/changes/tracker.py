@@ -1,4 +1,4 @@
-"""Attributes workspace changes to authors, by snapshots around each step."""
+"""Attributes workspace changes, by snapshots around each step."""
 
 import asyncio
 import logging
@@ -34,11 +34,10 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Interval:
-    """What is known about changes since the log's last snapshot.
+    """What is known of the time since the log's last snapshot.
 
-    `open`: a step's tools may write; earlier changes are `early`. `unsaved` are writes to open
-    buffers, `calls` those that may change anything. `lost`: the earlier state is unknown, and so
-    are authors.
+    `open`: a step's tools may write; earlier changes are `early`. `unsaved` writes are in open
+    buffers; `calls` may change anything. `lost`: without an earlier state, authors are unknown.
     """
 
     open: bool = False
@@ -53,9 +52,9 @@ class _Interval:
 class Tracking:
     """Follows a session's file changes; a failure is told once and stops no turn.
 
-    `shared` of `None` disables tracking. `took` hears each snapshot's seconds. `step` is the
-    running step's message; `above` the tracking of a delegating session, whose agent authors a
-    subtask's writes.
+    Without `shared` nothing is followed. `took` hears each snapshot's seconds. `step` is the
+    running step's message. `above` tracks a delegating session, whose agent authors a subtask's
+    writes.
     """
 
     def __init__(
@@ -86,7 +85,7 @@ class Tracking:
     # --- what a turn says --------------------------------------------------------------------
 
     def turn_begins(self, message_id: MessageId) -> None:
-        """Announces a turn, whose first snapshot `settle` or the first tool takes."""
+        """Announces a turn; `settle` or the first tool takes its snapshot."""
         self._off = self._shared is None
         self._opens = message_id
 
@@ -98,7 +97,7 @@ class Tracking:
             await self._safely(self._end_step)
 
     def turn_ended(self) -> None:
-        """Rescans the files in the background, as change events may have been missed."""
+        """Rescans files in the background: events may be missed."""
         if self._shared is not None and self._snapshots is not None:
             self._shared.recheck(self._snapshots)
 
@@ -125,7 +124,7 @@ class Tracking:
         yield
 
     async def step_opens(self) -> None:
-        """Takes a snapshot before tools write, so that earlier changes are the user's."""
+        """Takes a snapshot before tools write: earlier changes are the user's."""
         if self.above is not None:
             await self.above.step_opens()
         await self._safely(self._open_step)
@@ -145,7 +144,7 @@ class Tracking:
             await self._shared.recover(self._log.row.cwd)
 
     def opened(self, *, writes: bool) -> None:
-        """Reports an interrupted restore; where it `writes`, a session also reads files ahead."""
+        """Reports an interrupted restore; if the session `writes`, reads files ahead."""
         self._tell_news()
         if writes and self._shared is not None and self._snapshots is None:
             self._shared.look_ahead(self._log.row.cwd)
@@ -157,10 +156,9 @@ class Tracking:
         return None if self._shared is None else self._shared.sizes
 
     async def since(self) -> tuple[Snapshots, ChangeSet]:
-        """Takes a snapshot, and returns the changes since the log's newest.
+        """Takes a snapshot; returns changes since the log's newest, in a step the tools'.
 
-        Changes during a step are the tools'. Raises BadRequest where no snapshots are taken, and
-        StorageFailed.
+        Raises BadRequest where no snapshots are taken, StorageFailed.
         """
         async with self._lock:
             made = await self._ready()
@@ -172,7 +170,7 @@ class Tracking:
             return made, found
 
     def reached(self, at: SnapshotId, untold: tuple[ChangeSet, ...] = ()) -> None:
-        """Notes that the log covers changes up to `at`; the next turn logs `untold`."""
+        """Notes that the log is complete up to `at`; the next turn logs `untold`."""
         self._at, self._untold = at, untold
 
     # --- pieces ------------------------------------------------------------------------------
@@ -208,7 +206,7 @@ class Tracking:
         return await (await self._ready()).note_edit(path)
 
     async def _wrote(self, path: bytes, before: TreeEntry | None, text: str) -> None:
-        """Records a tool's write at once, before anyone else writes to the file."""
+        """Records a tool's write at once, before others write to the file."""
         made = await self._ready()
         made.mark_dirty(path)
         await made.snapshot()
@@ -294,7 +292,7 @@ class Tracking:
         return self._snapshots
 
     async def _safely(self, work: Callable[[], Awaitable[T]]) -> T | None:
-        """Does `work`; a failure ends tracking until the next turn, and raises nothing."""
+        """Does `work`; a failure ends tracking until the next turn."""
         if self._off:
             return None
         try:

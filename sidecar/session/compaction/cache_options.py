@@ -1,4 +1,4 @@
-"""Chooses how long the provider caches a prompt, and from what size."""
+"""How the provider caches a session's prompts."""
 
 from sidecar.core.prompt.lifetime import Lifetime, is_kept, lifetime, starts_of
 from sidecar.core.prompt.pricing import Price
@@ -29,7 +29,7 @@ class CacheOptions:
         self._clock = clock
 
     def follow(self) -> None:
-        """Chooses and logs a lifetime before a request that writes the static text anew."""
+        """Before a request that writes the static text anew, chooses and logs a lifetime."""
         ttl, found = self._choice(self._view)
         self._cache_for(ttl)
         if found is not None:
@@ -49,7 +49,6 @@ class CacheOptions:
         self._cache_for(self._logged() if self._hour_prices() else "5m")
 
     def _choice(self, view: ModelView) -> tuple[Ttl, Lifetime | None]:
-        """Returns the next lifetime, and the calculation behind it where it changes."""
         card = self._hour_prices()
         if card is None:
             return "5m", None
@@ -71,7 +70,6 @@ class CacheOptions:
         self._view.static_ttl, self._view.minimum = ttl, self._settings.info().min_cacheable
 
     def _hour_prices(self) -> Price | None:
-        """Returns prices, or `None` if unknown or if the policy wants no hour's lifetime."""
         wanted = self._chosen.policy().static_ttl == "1h"
         return self._settings.info().price if wanted else None
 

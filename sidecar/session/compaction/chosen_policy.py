@@ -13,12 +13,12 @@ from sidecar.session.session_settings import SessionSettings
 
 
 class ChosenPolicy:
-    """Finds the session's policy, with the weights of its agent."""
+    """Finds the session's policy, weighted for its agent."""
 
     def __init__(
         self, settings: SessionSettings, current: CurrentSettings, tell: TellProblem | None = None
     ) -> None:
-        """`tell` hears once of each plug-in policy that fails."""
+        """`tell` hears once of each failing plug-in."""
         self._settings = settings
         self._current = current
         self._tell = tell

@@ -1,4 +1,4 @@
-"""Makes room in the context: decide, get a summary, decide again, commit.
+"""Makes room: decide, get a summary, decide again, commit.
 
 A model is asked at most once.
 """
@@ -25,7 +25,7 @@ from sidecar.session.log.session_log import SessionLog, require_revision
 
 
 class CompactionHost(Protocol):
-    """The session services that a compaction needs."""
+    """Session services for a compaction."""
 
     async def writable(self, expected_revision: int | None) -> None: ...
 
@@ -58,7 +58,6 @@ class Compactor:
         self.gate = asyncio.Lock()
 
     def scene(self, occasion: Occasion) -> Scene:
-        """Describes the session now, with the head that a new epoch would have."""
         return self._planner.scene(occasion, self._instructions.head())
 
     async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
@@ -117,9 +116,9 @@ class Compactor:
             return None if bare is None else Settled(bare)
 
     async def idle(self, growth: int, *, hurried: bool) -> bool:
-        """Rewrites while nobody waits, and returns whether it did.
+        """Rewrites while nobody waits; returns whether it did. Parameters are those of `Occasion`.
 
-        Parameters are those of `Occasion`. A message logged during the summary ends the attempt.
+        A message logged during the summary ends the attempt.
         """
         planner, decisions = self._planner, self._decisions
         occasion = Occasion(idle=True, growth=growth, hurried=hurried)
@@ -163,11 +162,11 @@ class Compactor:
         summary: bool = False,
         token: Token | None = None,
     ) -> JsonObject:
-        """Compacts by hand, or with `dry_run` only shows the plan.
+        """Compacts by hand, or with `dry_run` only plans. Waits for a streaming answer.
 
-        Waits for a streaming answer. A dry run asks a model, for money, only with `summary`. Raises
-        NothingToDo (a dry run returns an empty plan instead), Cancelled by the user, BadRequest for
-        an unknown strategy, RevisionConflict, SessionOwned.
+        A dry run asks a model, for money, only with `summary`. Raises NothingToDo (a dry run
+        returns an empty plan instead), Cancelled by the user, BadRequest for an unknown strategy,
+        RevisionConflict, SessionOwned.
         """
 
         def scene() -> Scene:

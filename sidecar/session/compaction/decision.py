@@ -1,4 +1,4 @@
-"""Completes a policy's plan into a checked, measured and priced rewrite.
+"""Completes a policy's plan into a checked, measured, priced rewrite.
 
 The session stays unchanged.
 """
@@ -34,9 +34,9 @@ from sidecar.session.view.view_history import Epoch
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A rewrite that was decided on but not yet carried out.
+    """A rewrite not yet carried out.
 
-    It pays off after `break_even` requests; `None` means never.
+    It pays off after `break_even` requests, never if `None`.
     """
 
     plan: Plan
@@ -65,9 +65,9 @@ class Decision:
 
 
 class Decisions:
-    """Decides on rewrites, for the policy or for the user.
+    """Decides on rewrites, by the policy or by hand.
 
-    `timed` hears how many seconds a policy's plan took.
+    `timed` hears the seconds that a policy's plan took.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Decisions:
     def due(
         self, occasion: Occasion, scene: Callable[[], Scene], standing: Standing | None = None
     ) -> tuple[Standing, Cause] | None:
-        """Returns why a rewrite is due, or `None`. A log's window suffices."""
+        """Returns why a rewrite is due, if so; a log's window suffices."""
         if not self.chosen.is_automatic():
             return None
         standing = standing or self.planner.present(occasion)
@@ -132,9 +132,9 @@ class Decisions:
         return lambda plan, situation: self._complete(scene, plan, situation)
 
     def by_hand(self, scene: Scene, strategy: str | None, tell: Tell | None = None) -> Decision:
-        """Decides on a rewrite that the user wants, by the policy that `strategy` names.
+        """Decides for the user, by the policy that `strategy` names.
 
-        Raises BadRequest for an unknown policy, and NothingToDo, also if no plan is admitted.
+        Raises BadRequest for an unknown one, and NothingToDo, also if no plan is admitted.
         """
         known = policies()
         if strategy is not None and strategy not in known:
@@ -155,7 +155,7 @@ class Decisions:
         return found.done
 
     def _complete(self, scene: Scene, plan: Plan, situation: Situation) -> Decision | None:
-        """Reduces a plan to permitted changes and prices it; `None` if no tokens are saved."""
+        """Reduces a plan to permitted changes and prices it; `None` if nothing is saved."""
         outline = outlined(plan, situation, f"cmp_{scene.number}")
         if outline is None:
             return None
@@ -211,7 +211,7 @@ class Decisions:
 def rewrite_cost(
     standing: Standing, before: int, removed: int, prices: Rates
 ) -> tuple[float, int | None]:
-    """Returns the USD of a rewrite now, and after how many requests it pays off (`None`: never).
+    """Returns a rewrite's USD now, and the requests until it pays off (`None`: never).
 
     `before` counts tokens ahead of the first change, `removed` those taken out. With a cold cache
     the cost is negative: removed tokens need not be written.

@@ -1,4 +1,4 @@
-"""Stores a settled rewrite, and updates everything that depends on it."""
+"""Stores a settled rewrite, and follows it up."""
 
 from dataclasses import replace
 
@@ -39,11 +39,10 @@ class Installations:
         self._begun = 0
 
     def begin(self) -> None:
-        """Notes when deciding begins, for the duration in the rewrite's record."""
+        """Starts the clock for deciding, which the rewrite's record tells."""
         self._begun = self._clock.now()
 
     async def install(self, settled: Settled) -> Recorded:
-        """Commits a rewrite. Raises RevisionConflict, StorageFailed."""
         decision = settled.decision
         figures = {**decision.recorded.figures, "took": self._clock.now() - self._begun}
         if decision.opens:

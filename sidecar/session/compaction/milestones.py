@@ -1,4 +1,4 @@
-"""A session's milestones: when to write one, and its files."""
+"""A session's milestones: written, read, compared."""
 
 import asyncio
 import json
@@ -49,7 +49,7 @@ MilestoneReason: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class MilestoneMark:
-    """The figures that decide on a milestone; `done` names finished todos, `used` is a share."""
+    """What decides on a milestone; `done` names finished todos, `used` is a share."""
 
     revision: int = -1
     done: frozenset[str] = frozenset()
@@ -58,7 +58,6 @@ class MilestoneMark:
 
 
 def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneReason | None:
-    """Returns why a milestone is due; `last` is the previous one's mark."""
     match moment:
         case "compaction":
             return "compaction"
@@ -73,7 +72,7 @@ def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneRea
 
 
 class Milestones:
-    """Writes milestones from the session's task; a failed write raises nothing."""
+    """Writes milestones, from the session's task; failures raise nothing."""
 
     def __init__(
         self,
@@ -95,10 +94,10 @@ class Milestones:
         self._heard: MessageId | None = None
 
     async def at(self, moment: Moment) -> bool:
-        """Saves a milestone if one is due; returns whether one was written.
+        """Saves a milestone if due; returns whether one was written.
 
-        In a step one is due after a finished todo or when the prompt crosses `PRESSURE`, at a
-        turn's end also after file changes, and at closing if the log has grown.
+        A step's is due after a finished todo or when the prompt crosses `PRESSURE`, a turn's also
+        after file changes, and at closing if the log has grown.
         """
         if self._ownership.read_only or not any(True for _ in self._log):
             return False
@@ -118,7 +117,7 @@ class Milestones:
         return saved
 
     async def save(self, why: str, ledger: Ledger | None = None) -> bool:
-        """Writes a milestone; returns `False` on failure or if a newer one is stored."""
+        """Writes a milestone; returns `False` on failure, or if a newer is stored."""
         row, version = self._log.row, self._log.row.revision
         window, store = window_id(self._log), self._environment.store
         told = ledger if ledger is not None else self.ledger()
@@ -134,7 +133,6 @@ class Milestones:
                 return False
 
     def ledger(self) -> Ledger:
-        """Returns the ledger of all settled messages; only new messages are folded."""
         for message in self._late():
             if message.status == "discarded":
                 continue
@@ -181,7 +179,7 @@ def window_id(log: SessionLog) -> str:
 
 
 def folder_of(data_dir: Path, session_id: SessionId) -> Path:
-    """Returns a session's folder. Raises ValueError for an id unfit as a folder's name."""
+    """Returns a session's folder. Raises ValueError for an id unfit for a name."""
     long = len(session_id.encode("utf-8", "surrogatepass")) > LONGEST_NAME
     if long or not session_id or session_id.startswith(".") or set(session_id) & set("/\\\0"):
         raise ValueError(f"{session_id!r} is no session's id")
@@ -191,7 +189,7 @@ def folder_of(data_dir: Path, session_id: SessionId) -> Path:
 def write(data_dir: Path, checkpoint: Milestone) -> bool:
     """Writes a milestone unless a newer is stored; returns whether it did. Blocks.
 
-    On OSError the former `state.json` is kept.
+    OSError leaves the former `state.json`.
     """
     folder = folder_of(data_dir, checkpoint.session_id)
     stored = read(data_dir, checkpoint.session_id)
@@ -215,7 +213,7 @@ def write(data_dir: Path, checkpoint: Milestone) -> bool:
 
 
 def read(data_dir: Path, session_id: SessionId) -> Milestone | None:
-    """Reads the stored milestone, `None` where missing or unreadable. Blocks."""
+    """Reads a milestone, `None` if missing or unreadable. Blocks."""
     try:
         path = folder_of(data_dir, session_id) / "state.json"
         with path.open("rb") as file:
@@ -228,7 +226,7 @@ def read(data_dir: Path, session_id: SessionId) -> Milestone | None:
 
 
 def remove(data_dir: Path, session_id: SessionId) -> None:
-    """Deletes a session's milestone; failures are ignored. Blocks."""
+    """Deletes a milestone, ignoring failures. Blocks."""
     with suppress(OSError, ValueError):
         folder = folder_of(data_dir, session_id)
         for name in ("state.json", "state.md"):

@@ -1,6 +1,6 @@
 """Describes a session to policies: totals, and each part as shown.
 
-Units and identifiers are gathered once, when messages settle, so that planning stays cheap.
+Units and identifiers are gathered as messages settle, so that planning stays cheap.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ IDLE_KEEPS = 2
 class Occasion:
     """Why a decision is made: before a request, unless `asked` by hand or `idle`.
 
-    `growth` is the tokens of a usual turn. `hurried` allows only rewrites that the next turn would
+    `growth` is a usual turn's tokens. `hurried` allows only rewrites that the next turn would
     force.
     """
 
@@ -62,9 +62,9 @@ BY_HAND = Occasion(asked=True)
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The session that a plan is made for: now, or after a coming prompt.
+    """The session to plan for: now, or after a coming prompt.
 
-    `rewrites` are in effect, `number` is the next rewrite's, `head` a new epoch's static text.
+    `rewrites` are in effect; `number` is the next rewrite's, `head` a new epoch's.
     """
 
     occasion: Occasion
@@ -81,7 +81,7 @@ class Scene:
 
 
 class Planner:
-    """Describes the session to policies, following its log."""
+    """Describes the session from its log."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class Planner:
         return self._view.size(self._log)
 
     def present(self, occasion: Occasion) -> Standing:
-        """Returns the totals now, without building a whole `scene`."""
+        """Returns totals without building a `scene`."""
         newest = self._views.newest_epoch()
         return self._standing(occasion, tuple(self._log), self._view, newest)
 
@@ -207,7 +207,7 @@ class Planner:
         )
 
     async def look(self) -> None:
-        """Reads the files in work, which a plan can show in their present state."""
+        """Reads files in work, to show as they stand."""
         await self.catch_up()
         self.absorb()
         paths = [path for path, _ in self._files.changed()]
@@ -217,7 +217,7 @@ class Planner:
     async def catch_up(self) -> None:
         """Gathers settled messages in slices between other tasks, long texts in a thread.
 
-        The whole log must be in memory, as turns are counted.
+        Turns count only with the whole log in memory.
         """
         if not self._log.is_whole:
             return

@@ -1,4 +1,4 @@
-"""Counts and logs refused plans, and warns of too many."""
+"""Refused plans: counted, logged, told when too many."""
 
 from sidecar.core.engine.breaker import MOST_TRIES, Breaker
 from sidecar.core.engine.engine import Chosen
@@ -13,7 +13,7 @@ NOTHING = "nothing is left that may go"
 
 
 class Refusals:
-    """Keeps new plans from being tried for a while after too many refusals."""
+    """Bars new plans for a while after too many refusals."""
 
     def __init__(self, log: SessionLog, channel: Channel) -> None:
         self._log = log
@@ -28,7 +28,7 @@ class Refusals:
         return self._breaker.holds(standing, cause)
 
     def left_off(self, used: int) -> None:
-        """Stops retries for a while after the user stopped a rewrite at `used` tokens."""
+        """Bars retries for a while after the user stopped one at `used` tokens."""
         self._breaker = self._breaker.after(False, used, MOST_TRIES)
 
     def end(self) -> None:

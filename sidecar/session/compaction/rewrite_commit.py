@@ -43,9 +43,9 @@ class RewriteCommits:
     ) -> Recorded:
         """Logs a rewrite, changes the view, and tells clients once durable.
 
-        Cancelling the caller does not stop the commit. `facts` share its transaction. `tell` gets
-        `None` where only unsent parts were cut, since no epoch begins. Raises RevisionConflict, or
-        StorageFailed, after which the view is as before.
+        Goes on if the caller is cancelled. `facts` share the transaction. `tell` gets `None` where
+        only unsent parts were cut: no epoch begins. Raises RevisionConflict, or StorageFailed,
+        which restores the view.
         """
         planned, newest = decision.plan.revision, self._log.row.revision
         if planned != newest:
@@ -67,17 +67,16 @@ class RewriteCommits:
         return recorded
 
     def newest(self) -> str:
-        """Returns the id of the newest compaction in effect. Raises NothingToDo without any."""
+        """Returns the newest compaction's id. Raises NothingToDo without one in effect."""
         for recorded in reversed(self._views.standing()):
             if recorded.rewrite.cause not in ("restore", "undo"):
                 return recorded.rewrite.id
         raise NothingToDo("no compaction is in effect in this session, so none can be taken back")
 
     async def undo(self, compaction_id: str, tell: TellEpoch) -> None:
-        """Undoes a rewrite, later ones or not, so that its parts are shown again.
+        """Undoes a rewrite, whatever came later; its parts are shown again.
 
-        Raises NothingToDo for a rewrite not in effect, or StorageFailed, after which the view is as
-        before.
+        Raises NothingToDo if not in effect, or StorageFailed, which restores the view.
         """
         views, messages = self._views, tuple(self._log)
         if views.find(compaction_id) is None or views.is_undone(compaction_id):
@@ -162,7 +161,7 @@ class RewriteCommits:
 
 
 def dropped_by_undoing(rewrites: Sequence[Rewrite]) -> list[PartId]:
-    """Lists thinking that only earlier undoings dropped, and whose prefix may be back."""
+    """Lists thinking dropped by earlier undoings alone, whose prefix may be back."""
     left = fold_rewrites(one for one in rewrites if one.cause != "undo").shown
     return [part_id for part_id in fold_rewrites(rewrites).shown if part_id not in left]
 
@@ -189,6 +188,5 @@ def told_plan(plan: Plan) -> list[Json]:
 
 
 def told_nothing(used: int, why: NothingToDo) -> JsonObject:
-    """Returns a dry run's empty plan, for a context of `used` tokens."""
     sizes: JsonObject = {"tokensBefore": used, "tokensAfter": used}
     return {"plan": [], **sizes, "price": None, "breakEvenRequests": None, "reason": why.message}

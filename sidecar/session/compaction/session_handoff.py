@@ -1,6 +1,6 @@
-"""Hands a session's work to the next: ledger, facts, and a draft of the first prompt.
+"""Hands a session's work to the next: ledger, facts, a draft of the first prompt.
 
-All is read from the store, so any daemon's sessions can be handed on.
+The store has it all, so any daemon's sessions can be handed on.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ MOST_FACTS = 200
 
 @dataclass(frozen=True, slots=True)
 class WorkStanding:
-    """The state of a session's work; `said` holds decisions from its conversation."""
+    """The state of a session's work; `said` are decisions from its conversation."""
 
     stored: Stored
     checkpoint: Milestone
@@ -42,7 +42,7 @@ class WorkStanding:
 
 @dataclass(frozen=True, slots=True)
 class Inheritance:
-    """Work that a session received, as logged; an empty `goal` keeps the former one."""
+    """Work handed to a session; an empty `goal` keeps the former."""
 
     title: str
     goal: str
@@ -53,7 +53,7 @@ class Inheritance:
 async def handoff(
     store: Store, clock: Clock, session_id: SessionId, goal: str
 ) -> tuple[str, tuple[str, ...]]:
-    """Drafts the first prompt for `goal`, and ranks related files, likeliest first.
+    """Drafts the first prompt for `goal`; ranks related files, likeliest first.
 
     Raises UnknownSession, or BadRequest for an empty goal.
     """
@@ -63,7 +63,7 @@ async def handoff(
 
 
 def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
-    """Drafts a first prompt with files; an empty `goal` means the session's newest."""
+    """Drafts a first prompt; an empty `goal` means the session's newest."""
     checkpoint, messages = standing.checkpoint, standing.stored.messages
     wanted = goal if goal.strip() else _newest(checkpoint.ledger)
     files = ranked(checkpoint.ledger, messages, wanted)
@@ -71,7 +71,6 @@ def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
 
 
 async def standing(store: Store, clock: Clock, session_id: SessionId) -> WorkStanding:
-    """Reads the state of a session's work. Raises UnknownSession."""
     stored = await store.logs.load(session_id)
     records = read_all(stored.records)
     left = left_behind(records)
@@ -96,7 +95,7 @@ async def standing(store: Store, clock: Clock, session_id: SessionId) -> WorkSta
 
 
 def inherited(records: Iterable[LogRecord]) -> Inheritance | None:
-    """Returns the work that the session received. Raises StorageFailed if unreadable."""
+    """Returns work handed to the session. Raises StorageFailed if unreadable."""
     newest = (r for r in reversed(tuple(records)) if isinstance(r, InheritedRecord))
     record = next(newest, None)
     if record is None:

@@ -20,13 +20,13 @@ from sidecar.session.log.progress import Token, Works
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A decision to carry out, with its summary if one was wanted."""
+    """A decision to carry out, with any wanted summary."""
 
     decision: Decision
     told: Told | None = None
 
     def price(self) -> str | None:
-        """Returns USD including the summary, or `None` if unknown."""
+        """Returns USD, summary included; `None` if unknown."""
         rewriting = self.decision.recorded.price
         asked = "0" if self.told is None else self.told.cost
         if rewriting is None or asked is None:
@@ -48,7 +48,7 @@ class Settled:
 
 
 class Settlements:
-    """Settles decisions, as `works` that clients see and can cancel."""
+    """Settles decisions; clients see `works`, and can cancel them."""
 
     def __init__(self, works: Works, summariser: Summariser, planner: Planner) -> None:
         self._works = works
@@ -85,7 +85,7 @@ class Settlements:
         return Settled(decision, told)
 
     def estimated(self, scene: Scene, draft: Decision) -> Decimal | None:
-        """Returns the cheapest summary's USD, or `None` if not wanted or unknown."""
+        """Returns the cheapest summary's USD; `None` if unwanted or unknown."""
         possible = self._summariser.ways(scene, draft)
         return possible[0].usd if possible else None
 
@@ -95,7 +95,6 @@ def told_settled(settled: Settled) -> JsonObject:
 
 
 def told_draft(draft: Decision, asking: Decimal | None = None) -> JsonObject:
-    """Describes a draft whose summary is estimated to cost `asking` USD."""
     price = draft.recorded.price
     if price is not None and asking is not None:
         price = money(Decimal(price) + asking)

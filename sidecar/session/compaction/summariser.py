@@ -1,6 +1,6 @@
 """Writes the text that stands for omitted parts.
 
-One model is asked once, in the cheapest way; on failure the log's own words serve.
+One model is asked once, the cheapest way; on failure the log's own words serve.
 """
 
 import logging
@@ -50,7 +50,7 @@ LEAST_TOLD = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to ask for a summary, with estimated USD, or `None` if unknown."""
+    """A way to ask for a summary; `usd` is estimated, `None` if unknown."""
 
     asking: Asking
     request: ModelRequest
@@ -59,9 +59,9 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A summary, with the model's raw answer as `reply`.
+    """A summary; `reply` is the model's raw answer.
 
-    `cost` is USD; `problem` says why no model wrote; `figures` has each way's price.
+    `cost` is USD; `problem` says why no model wrote; `figures` price each way.
     """
 
     text: str
@@ -74,7 +74,7 @@ class Told:
     figures: JsonObject = field(default_factory=dict)
 
     def on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
-        """Returns plans to try: with the whole summary, then shortened, at last without.
+        """Returns plans to try: with the summary, then shortened, at last without.
 
         A text longer than expected may not fit, and the model is not asked twice.
         """
@@ -90,7 +90,7 @@ class Told:
         return whole, with_summary(plan, short, self.by), bare
 
     def still_on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
-        """Does as `on` for a later plan, where new pins may leave no room."""
+        """Does as `on`, for a later plan where new pins may leave no room."""
         try:
             return self.on(plan, situation)
         except ValueError:
@@ -115,10 +115,10 @@ class Summariser:
         self._side = side
 
     def ways(self, scene: Scene, draft: Decision) -> tuple[Way, ...]:
-        """Lists the ways to ask, cheapest first.
+        """Lists ways to ask, cheapest first.
 
-        An instruction behind the warm prefix costs a cache read. Sending only the omitted parts
-        costs their tokens, perhaps at a cheaper model's price.
+        Behind the warm prefix an instruction costs a cache read; the omitted parts alone cost their
+        tokens, perhaps of a cheaper model.
         """
         wanted, config = draft.plan.summary, self._environment.settings.config
         if wanted is None or not config.summaries:
@@ -170,7 +170,7 @@ class Summariser:
     def _extension(self, scene: Scene, text: str, room: int) -> Way | None:
         """Asks behind the present prompt; `None` if the window is too small.
 
-        Only cached blocks are marked: a new cache entry would never be read.
+        Only cached blocks are marked: a new entry would never be read.
         """
         view = scene.view
         prompt = view.prompt(scene.messages)

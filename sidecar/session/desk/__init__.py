@@ -1,1 +1,1 @@
-"""All sessions of a daemon, their subtasks and settings."""
+"""All sessions of a daemon, subtasks, settings."""

@@ -1,6 +1,6 @@
-"""Runs a subtask in a child session with a clean context, which reports to its parent.
+"""Runs a subtask in a child session with a clean context, reporting to its parent.
 
-The child may do at most what its parent may; its costs count in both sessions.
+Permissions are at most the parent's; costs count in both.
 """
 
 import asyncio
@@ -48,9 +48,9 @@ async def delegate(
     call_id: str,
     progress: Progress,
 ) -> SubtaskEnd:
-    """Runs a subtask to its end; errors are those of `found_child`. `state` is the parent's.
+    """Runs a subtask for the session of `state`; errors are those of `found_child`.
 
-    A cancel first ends the child's turn, so that its log is whole and its cost known.
+    A cancel ends the child's turn first, so that its log is whole and its cost known.
     """
     log = await found_child(state, subtask)
     child = await begin(log, state)
@@ -76,7 +76,6 @@ async def delegate(
 
 
 async def _turn(child: Session, request: PromptRequest) -> PromptResult | SidecarError:
-    """Passes a cancel on to the child, and waits for its end."""
     try:
         async with asyncio.TaskGroup() as group:
             running = group.create_task(child.prompt(request))
@@ -95,7 +94,7 @@ async def _turn(child: Session, request: PromptRequest) -> PromptResult | Sideca
 
 
 class _Following:
-    """Shows a child's progress, charges the parent's log, and stops the child at limits."""
+    """Shows a child's progress, charges the parent's log, stops at limits."""
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from sidecar.workspace.buffers import Buffers, DocumentEditor
 
 
 class EditorDocuments:
-    """The editor's open texts, which every session reads instead of the disk."""
+    """The editor's open texts, which every session reads before the disk."""
 
     def __init__(self, buffers: Buffers, sessions: OpenSessions) -> None:
         self._buffers = buffers
@@ -39,7 +39,6 @@ class EditorDocuments:
         self._buffers.set(Path(path), text, version, self)
 
     def close_all(self) -> None:
-        """Forgets unsaved texts when the editor is gone."""
         self._buffers.close_of(self)
 
     def close(self, path: str) -> None:

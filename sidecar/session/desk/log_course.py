@@ -1,4 +1,4 @@
-"""Reads a session's course from its log, and writes nothing: another process may have it open."""
+"""Reads a session's course, without writes: another process may have it open."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -71,7 +71,7 @@ WOULD_COST = DEFAULT_MODEL
 
 
 def read_course(state: ReadState, clean: Clean, problems: Sequence[str] = ()) -> Course:
-    """Reads the whole course, oldest first. `clean` removes keys from texts before any cut."""
+    """Reads the course, oldest first; `clean` removes keys before texts are cut."""
     row = state.log.row
     priced_as = WOULD_COST if _is_free(state) else ""
     walk = _Walk(state, priced_as)
@@ -118,7 +118,7 @@ def _is_free(state: ReadState) -> bool:
 
 @dataclass(slots=True)
 class _Walk:
-    """Walks messages and records by time, so that each request is seen in its own view."""
+    """Walks messages and records by time, each request in its own view."""
 
     state: ReadState
     priced_as: str

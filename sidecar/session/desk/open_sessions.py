@@ -1,4 +1,4 @@
-"""The open sessions of a daemon."""
+"""A daemon's open sessions."""
 
 import asyncio
 from collections.abc import Iterator
@@ -28,10 +28,10 @@ UNWATCHED = 60.0
 
 
 class OpenSessions:
-    """The daemon's open sessions by id; iterating goes over a copy.
+    """Open sessions by id; iterating covers those open at the start.
 
-    `owner` names the daemon in leases. `opening` lets one session open at a time, for the
-    environment `opening_with`, which is kept even if its window closes meanwhile.
+    `owner` names the daemon in leases. `opening` lets one session open at a time; its environment,
+    `opening_with`, is kept even if its window closes.
     """
 
     def __init__(self, owner: Owner) -> None:
@@ -61,7 +61,6 @@ class OpenSessions:
             raise Cancelled(STOPPING)
 
     async def shutdown(self) -> None:
-        """Ends turns with complete logs, releases leases and closes stores."""
         # A session opened from here on would never be ended.
         self._stopping = True
         for session in self:
@@ -124,7 +123,7 @@ class OpenSessions:
         return sum(session.prompts.waiting() for session in self)
 
     def busy_changed(self, session: Session) -> None:
-        """Tells watchers whether any session that they watch is busy."""
+        """Tells watchers whether any session they watch is busy."""
         title = session.row.title or "a new session"
         busy = {w for one in self if one.prompts.busy for w in one.audience.watchers()}
         for watcher in session.audience.watchers():
@@ -134,7 +133,7 @@ class OpenSessions:
                 watcher(StatusChanged(watcher in busy, told))
 
     def tell(self, event: Event, session_id: SessionId | None = None) -> None:
-        """Sends an event to a session's watchers, or to all without any."""
+        """Tells a session's watchers, or all if there are none."""
         session = None if session_id is None else self.find(session_id)
         everyone = {watcher for one in self for watcher in one.audience.watchers()}
         for watcher in (() if session is None else session.audience.watchers()) or everyone:
@@ -170,12 +169,12 @@ class OpenSessions:
 
 
 def working(sessions: OpenSessions) -> bool:
-    """Whether any busy session is not waiting for the user's answer."""
+    """Whether any busy session does not wait for the user."""
     return any(session.prompts.busy and not session.waits for session in sessions)
 
 
 def give_questions_up(sessions: OpenSessions) -> None:
-    """Notifies turns that wait for an answer why `shutdown` will end them."""
+    """Tells turns that wait for an answer why `shutdown` will end them."""
     for session in sessions:
         if session.prompts.busy and session.delegating.bound is None:
             session.notify("warning", NOBODY)

@@ -43,7 +43,7 @@ from sidecar.workspace.buffers import Buffers
 
 
 class Sessions:
-    """A window's access to the daemon's sessions, working in `folder`.
+    """A window's access to the daemon's sessions; `folder` is its current one.
 
     `open_environment` runs on first need; its failure fails only that call.
     """
@@ -70,10 +70,7 @@ class Sessions:
             take_over(known.settings, own, resolved)
 
     def leave(self) -> None:
-        """Notes that the window is gone; its turns go on.
-
-        `shared.give_up` follows the last request.
-        """
+        """Notes that the window is gone; turns go on. `shared.give_up` follows the last request."""
         self.documents.close_all()
         self.shared.leave()
 
@@ -89,7 +86,6 @@ class Sessions:
         }
 
     async def new(self, request: NewSession, client: Client, watcher: Watcher) -> Opened:
-        """Opens a new session and stores it; errors are those of `new_session.found`."""
         environment = await self.shared.ready()
         session = await self._begin(environment, await found(environment, request))
         self.join(session, watcher, client)
@@ -114,7 +110,7 @@ class Sessions:
     async def handoff(
         self, session_id: SessionId, goal: str, client: Client, watcher: Watcher, *, go_on: bool
     ) -> Handoff:
-        """Drafts the first prompt for `goal`; `go_on` also opens a session for the work.
+        """Drafts the first prompt for `goal`; `go_on` also opens a session with the work.
 
         Raises UnknownSession, BadRequest for an empty goal or, with `go_on`, a missing folder.
         """
@@ -148,9 +144,9 @@ class Sessions:
         after: PartId | None,
         emit: Callable[[Event], Awaitable[None]],
     ) -> Opened:
-        """Opens a session, tells its history through `emit`, then adds the watcher.
+        """Opens a session, shows its history through `emit`, then watches.
 
-        The session is read-only while another daemon writes it. Raises UnknownSession.
+        It is read-only while another daemon writes. Raises UnknownSession.
         """
         session = await self.get(session_id)
         rest = await session.replay.tell(after, emit) if replay else None
@@ -175,7 +171,7 @@ class Sessions:
             session.notify("warning", passed)
 
     async def get(self, session_id: SessionId) -> Session:
-        """Returns a session, opening it if need be. Raises UnknownSession."""
+        """Opens a session if need be. Raises UnknownSession."""
         environment = await self.shared.ready()
         async with AsyncExitStack() as held:
             await held.enter_async_context(self.open.opening)
@@ -198,9 +194,9 @@ class Sessions:
         before: Session | None,
         held: AsyncExitStack,
     ) -> Session | Exception:
-        """Opens a session to the end even if the window closes: other windows may need it.
+        """Opens a session even if the window closes: others would have half a session.
 
-        A failure is returned, since raising would end the daemon's task group.
+        A failure is returned: raised, it would end the daemon's task group.
         """
         async with held:
             self.open.opening_with = environment
@@ -215,7 +211,7 @@ class Sessions:
     async def _opened(
         self, environment: Environment, session_id: SessionId, before: Session | None
     ) -> Session:
-        """Opens a session in place of `before`, whose watchers stay."""
+        """Replaces `before`, whose watchers stay."""
         if before is not None:
             await self.open.close(before)
         await require(environment.store, session_id)
@@ -234,13 +230,12 @@ class Sessions:
         return session
 
     def _takes_over(self, session: Session, environment: Environment) -> bool:
-        """Whether `environment` takes over an idle session whose own window is gone."""
+        """Whether `environment` takes over from a window that is gone."""
         of = session.environment
         gone = self.open.windows.is_left(of) and not session.prompts.busy
         return gone and of.store is environment.store
 
     async def archive(self, session_id: SessionId) -> tuple[Archived, ...]:
-        """Packs a session into a file; errors are those of `archive`."""
         environment = await self.shared.ready()
         session = self.open.find(session_id)
         check_idle(session is not None and session.prompts.busy)
@@ -259,7 +254,7 @@ class Sessions:
             await self.open.close(session)
 
     async def delete(self, session_id: SessionId, *, force: bool = False) -> tuple[str, ...]:
-        """Deletes a session with its data; `force` also ends a running turn.
+        """Deletes a session with its data; `force` ends a running turn.
 
         Returns sentences on damaged stores put aside, which may hold copies.
         """

@@ -1,4 +1,4 @@
-"""Applies changed settings to open sessions where safe."""
+"""Applies changed settings to open sessions, where safe."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -22,7 +22,7 @@ async def follow(
 ) -> None:
     """Calls `read` after each change of the files, until cancelled.
 
-    `known` are the files' stamps before they were last read.
+    `known` are their stamps before the last read.
     """
     while True:
         await asyncio.sleep(every)
@@ -34,7 +34,7 @@ async def follow(
 
 
 def passed_over(folder: Path, workspace: Path | None) -> str:
-    """Explains that a session's folder has settings its window ignores; else empty. Blocks."""
+    """Tells of settings in a session's folder that its window ignores. Blocks."""
     file = folder / WORKSPACE_FILE
     if stamps([file]) == (None,) or (workspace is not None and workspace.resolve() == folder):
         return ""

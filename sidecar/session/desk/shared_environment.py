@@ -1,4 +1,4 @@
-"""The environment of a window's sessions, built on first need."""
+"""A window's environment, built on first need."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,9 +14,9 @@ from sidecar.session.log.log_fold import version
 
 
 class SharedEnvironment:
-    """Builds a window's environment from the editor's options and root.
+    """Calls `build` with the editor's options and root; a failure fails only that request.
 
-    A failed `build` fails only that request. `check` returns errors in options.
+    `check` returns errors in options.
     """
 
     def __init__(
@@ -35,15 +35,15 @@ class SharedEnvironment:
         self._left = False
 
     def configure(self, options: JsonObject, root: Path | None) -> str:
-        """Sets the options for later sessions; returns any error.
+        """Sets options for later sessions; returns any error.
 
-        With an error no session opens, since some of the options could allow more than all.
+        With an error no session opens: some options could allow more than all.
         """
         self.root, self._options = root, options
         return self._check(options)
 
     async def ready(self) -> Environment:
-        """Builds the environment if need be. Raises `Cancelled` while stopping."""
+        """Builds it if need be. Raises `Cancelled` while stopping."""
         self._sessions.check_running()
         if self.known is None and not self._left:
             if self._building is None:
@@ -58,7 +58,7 @@ class SharedEnvironment:
         return self.known
 
     async def _built(self) -> Environment | Exception:
-        """Returns a failure, since raising would end the daemon's task group."""
+        """Returns a failure: raised, it would end the daemon's task group."""
         try:
             built = await self._build(self._options, self.root)
             await self._sessions.windows.enter(built)
@@ -72,11 +72,10 @@ class SharedEnvironment:
         return built
 
     def leave(self) -> None:
-        """Opens nothing more, as the window is gone."""
         self._left = True
 
     async def give_up(self) -> None:
-        """Releases the environment once no request of the window can open a session."""
+        """Releases the environment once no request can open a session."""
         if self.known is not None:
             self._sessions.windows.leave(self.known)
             await self._sessions.end_unused()

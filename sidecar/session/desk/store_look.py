@@ -1,4 +1,4 @@
-"""Reads a session from the store, without lease or writes."""
+"""Reads sessions from the store, without lease or writes."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,7 +31,7 @@ ANYWHERE = (
 
 
 async def find(rows: SessionRows, name: str | None, folder: Path | None) -> SessionId:
-    """Finds a session by id or prefix, or without `name` the newest in `folder` or of all.
+    """Finds a session by id or prefix, else the newest in `folder` or of all.
 
     Raises BadRequest, with advice, unless exactly one matches.
     """
@@ -53,7 +53,7 @@ async def find(rows: SessionRows, name: str | None, folder: Path | None) -> Sess
 
 @dataclass(frozen=True, slots=True)
 class ReadAccess:
-    """The services that reading a session needs."""
+    """Services for reading a session."""
 
     store: Store
     models: ModelAccess
@@ -62,7 +62,7 @@ class ReadAccess:
 
 
 async def look(access: ReadAccess, session_id: SessionId, clean: Callable[[str], str]) -> Course:
-    """Reads a session's course in one consistent state. Raises UnknownSession, StorageFailed."""
+    """Reads a course in one consistent state. Raises UnknownSession, StorageFailed."""
     stored = await access.store.logs.load(session_id)
     # The view counts present texts, and the walk former ones: mostly the same.
     models = replace(access.models, count=cache(access.models.count))
@@ -73,7 +73,7 @@ async def look(access: ReadAccess, session_id: SessionId, clean: Callable[[str],
 
 
 async def sent_now(access: ReadAccess, session_id: SessionId) -> Prompt:
-    """Returns the prompt as it would be sent now; raises as `look`."""
+    """Returns the prompt to send now; raises as `look`."""
     stored = await access.store.logs.load(session_id)
 
     def read() -> Prompt:

@@ -1,4 +1,4 @@
-"""The environments of windows, kept until their last session closes."""
+"""Windows' environments, kept until their last session closes."""
 
 import asyncio
 from collections.abc import Container
@@ -13,7 +13,7 @@ STOPPING = "the daemon is stopping"
 
 
 class WindowEnvironments:
-    """Environments by window; `stores` maps each store to what follows its folders."""
+    """Environments by window; `stores` maps stores to what follows their folders."""
 
     def __init__(self) -> None:
         self.group: asyncio.TaskGroup | None = None
@@ -23,7 +23,7 @@ class WindowEnvironments:
         self._closed = False
 
     async def enter(self, environment: Environment) -> None:
-        """Adds an environment; after `close` ends it instead and raises Cancelled."""
+        """Adds an environment, or after `close` ends it and raises Cancelled."""
         if self._closed:
             await environment.end()
             if environment.store not in self.stores:
@@ -37,7 +37,7 @@ class WindowEnvironments:
             self.group.create_task(logged(environment.workspaces.run))
 
     def leave(self, environment: Environment) -> None:
-        """Lets the environment of a closed window end with its last session."""
+        """Lets a closed window's environment end with its last session."""
         if environment in self._entered:
             self._left.append(environment)
 

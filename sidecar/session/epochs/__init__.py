@@ -1,1 +1,1 @@
-"""The static head of a prompt, and its changes."""
+"""A prompt's head and its changes."""

@@ -41,7 +41,7 @@ class Caveats:
         self._tell_volatile_text()
 
     def tell_limits(self) -> None:
-        """Warns of a `window` or `maxTokens` above the model's limit, which then counts."""
+        """Warns of a `window` or `maxTokens` above the model's limit, which counts."""
         info = self._settings.info()
         known = "(as far as is known) " if info.price is None else ""
         for name, most in (("window", info.window), ("maxTokens", info.max_output)):
@@ -55,8 +55,8 @@ class Caveats:
     def _tell_volatile_text(self) -> None:
         """Warns of dates, times, ids and the like in the system prompt and in tools.
 
-        They keep sessions from sharing a prefix. Instructions are exempt, where people may mean a
-        date, and so are dates in tools, as examples.
+        They keep sessions from sharing a prefix. Exempt are instructions, where people may mean a
+        date, and dates in tools, as examples.
         """
         static = self._view.static
         for tool in static.tools:

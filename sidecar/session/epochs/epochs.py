@@ -1,6 +1,6 @@
 """Epochs: stretches of requests with the same static bytes.
 
-A record with the cause begins each; clients hear of each once.
+A record with the cause begins each; clients hear of it once.
 """
 
 from dataclasses import replace
@@ -20,13 +20,13 @@ from sidecar.store.format.view_records import ModelChangedRecord
 
 
 def begin(log: SessionLog, static: Static, compaction_id: str, cause: str) -> Millis:
-    """Queues an epoch's record for the next commit; returns its time."""
+    """Queues an epoch's record for the next commit; returns the record's time."""
     log.writer.note(epoch_record(static, compaction_id, cause))
     return log.records[-1].at
 
 
 class Epochs:
-    """Begins an epoch when a session's tools or model change."""
+    """Begins epochs as tools or the model change."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Epochs:
         self._instructions = instructions
 
     async def follow_tools(self) -> None:
-        """Adds tools of MCP servers that started late, last in order, if nothing was sent yet."""
+        """Adds MCP tools that started late, behind the others, if nothing was sent yet."""
         log = self._log
         if any(message.role == "assistant" for message in log):
             return
@@ -62,8 +62,8 @@ class Epochs:
     async def follow_model(self) -> EpochChanged | None:
         """Begins an epoch if the session's model differs from the prefix's.
 
-        Another model has another cache and cannot read earlier thinking. Returns `None` if nothing
-        changed or nothing was sent.
+        Another model has another cache and cannot read earlier thinking. Returns `None` without a
+        difference or an earlier request.
         """
         log, view = self._log, self._view
         static, model = view.static, self._settings.model_id

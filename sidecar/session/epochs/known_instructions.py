@@ -1,6 +1,6 @@
-"""Tracks which instructions the model knows, from the static part or later messages.
+"""Instructions that the model knows, from the static part or later messages.
 
-A change is told with the next user message, and enters the static part at the next epoch.
+A change is told with the next user message, and joins the static part at the next epoch.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ async def begin(
 async def read(
     environment: Environment, cwd: str, trusted: bool, model: str, without: str = ""
 ) -> tuple[tuple[Instruction, ...], str]:
-    """Reads instructions, and facts learned in other sessions than `without`."""
+    """Reads instructions, and facts learned in sessions other than `without`."""
     found = await environment.workspaces.instructions.read(cwd, trusted)
     if not (trusted and environment.settings.config.learned):
         return found, ""
@@ -47,7 +47,7 @@ async def read(
 
 
 class KnownInstructions:
-    """Compares instructions and learned facts as last read with those told to the model."""
+    """Compares instructions and learned facts with those told to the model."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class KnownInstructions:
         return in_context(*blocks, before=context) if blocks else context
 
     def tell(self, context: str) -> str:
-        """Adds changes to a message's context, and logs that they were told."""
+        """Adds changes to a logged message's context, and logs the telling."""
         told = self.with_changes(context)
         if told != context:
             self._log.writer.note(ToldRecord(files=dict(hashes(self._now or ()))))
@@ -92,16 +92,14 @@ class KnownInstructions:
     def renewed(self, static: Static) -> Static:
         """Returns a new epoch's static part, with the newest instructions and facts.
 
-        Changes told earlier stay in the history behind. Where the last of those differs from the
-        present text, the next message tells the text again, as the newest wins.
+        Changes told earlier follow in the history. If the last is not the present text, the next
+        message repeats the text, as the newest wins.
         """
         if self._now is not None:
             static = with_instructions(static, self._now)
         return static if self._learned is None else with_learned(static, self._learned)
 
     def follow(self, changed: Callable[[str], None]) -> None:
-        """Watches instructions; `changed` gets the names of changed files."""
-
         def seen(current: tuple[Instruction, ...]) -> None:
             if paths := ", ".join(self._changed(current)):
                 changed(paths)
@@ -110,7 +108,7 @@ class KnownInstructions:
         watch.follow(row.id, row.cwd, lambda: self._trust.granted, seen)
 
     def _changed(self, current: tuple[Instruction, ...]) -> list[str]:
-        """Lists paths the model does not know in this state: new or changed, then removed."""
+        """Lists paths whose text the model does not know: new or changed, then removed."""
         record = self._log.last_told(ToldRecord)
         told = None if record is None else record.files
         known = hashes(instructions_in(self._view.static)) if told is None else told

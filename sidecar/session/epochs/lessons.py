@@ -1,6 +1,6 @@
-"""Learned facts: kept in the store, promoted to the workspace, and read back.
+"""Learned facts: kept in the store, promoted to the workspace, read back.
 
-A session never reads its own promoted facts, so that its prefix stays the same.
+No session reads its own promoted facts, so that its prefix stays the same.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class Lessons:
     async def promote(self) -> None:
         """Writes facts worth keeping to the workspace.
 
-        Failures raise nothing: the facts wait in the store.
+        After a failure they wait in the store; nothing is raised.
         """
         if not (self._environment.settings.config.learned and self._trust.granted):
             return
@@ -87,7 +87,7 @@ class Lessons:
 
 
 async def learned(models: ModelAccess, cwd: str, model: str, without: str) -> str:
-    """Renders a trusted workspace's facts, except those of session `without`."""
+    """Renders a trusted workspace's facts, without those of session `without`."""
 
     def read() -> str:
         files = read_learned(Path(cwd), True)

@@ -28,7 +28,7 @@ SHOWN = 200
 
 
 def checked_folder(cwd: str) -> str:
-    """Resolves the links of an existing folder. Raises BadRequest."""
+    """Resolves links of an existing folder. Raises BadRequest."""
     path = Path(cwd)
     with suppress(OSError, ValueError):
         if path.is_absolute() and path.is_dir():
@@ -38,7 +38,7 @@ def checked_folder(cwd: str) -> str:
 
 
 def resolved(cwd: str) -> str:
-    """Resolves a folder's links, even if the folder is gone. Raises BadRequest."""
+    """Resolves links of a folder that may be gone. Raises BadRequest."""
     try:
         return str(Path(cwd).resolve())
     except (OSError, RuntimeError, ValueError) as error:

@@ -47,7 +47,7 @@ def build_static(
     instructions: Sequence[Instruction],
     learned: str = "",
 ) -> Static:
-    """Builds the static part; `system` replaces the built-in agent prompt."""
+    """`system` replaces the built-in agent prompt."""
     agent = AGENT if system is None else system
     if any(tool.origin == "builtin" for tool in tools):
         agent = f"{agent}\n\n{GUIDANCE}" if agent.strip() else GUIDANCE

@@ -1,1 +1,1 @@
-"""A session's history for people to read."""
+"""A session's history, for people."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListedCheckpoint:
-    """A checkpoint with its files as the protocol shows them; `left` behind by a restore."""
+    """A checkpoint with files as the protocol shows them; `left` after a restore."""
 
     checkpoint: Checkpoint
     files: tuple[JsonObject, ...]
@@ -31,7 +31,7 @@ class ListedCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All checkpoints, the present one's id `head`, and the agent's remaining changes."""
+    """All checkpoints, the present one (`head`), and the agent's remaining changes."""
 
     checkpoints: tuple[ListedCheckpoint, ...]
     head: str | None
@@ -48,7 +48,7 @@ class Checkpoints:
         self._sets = KnownSets()
 
     def timeline(self) -> Timeline:
-        """Builds the timeline of a log that must be whole."""
+        """Needs the whole log in memory."""
         return Timeline(self._log.messages, self._log.records, self._sets.read)
 
     async def listed(self) -> Listing:
@@ -56,9 +56,9 @@ class Checkpoints:
         return await _listing(self.timeline(), self.differences)
 
     async def diff(self, start: str, end: str | None, path: str | None) -> list[JsonObject]:
-        """Compares files between two checkpoints, or until now.
+        """Compares two checkpoints, or one with now.
 
-        Raises BadRequest for an unknown checkpoint, or one from before files were followed.
+        Raises BadRequest if unknown, or from before files were followed.
         """
         await self._log.whole()
         timeline, records = self.timeline(), self._log.records
@@ -81,7 +81,7 @@ class Checkpoints:
 
 
 async def stored_listing(store: Store, session_id: SessionId, now: Callable[[], Millis]) -> Listing:
-    """Lists a session's checkpoints from the store. Raises UnknownSession, StorageFailed."""
+    """Lists checkpoints from the store. Raises UnknownSession, StorageFailed."""
     log = SessionLog(store, await store.logs.load(session_id), now)
     return await _listing(Timeline(log.messages, log.records), Differences(store.restores))
 

@@ -58,10 +58,10 @@ class Segment:
 def segments(
     view: ModelView, log: SessionLog, count: Count, regions: Mapping[Region, int], hit: int | None
 ) -> tuple[Segment, ...]:
-    """Lists the context's pieces in prompt order, with tokens that sum to the meter's `regions`.
+    """Lists the context's pieces in prompt order; tokens add up to the meter's `regions`.
 
-    Pieces up to link `hit` of the prompt's hash chain are cached; all tools are one link. Dropped
-    parts have no tokens.
+    Pieces are cached up to link `hit` of the prompt's hash chain, in which all tools are one.
+    Dropped parts have no tokens.
     """
     pieces = list(_pieces(view, log, count))
     raws: dict[Region, list[int]] = {}
@@ -78,7 +78,7 @@ def segments(
 def _pieces(
     view: ModelView, log: SessionLog, count: Count
 ) -> Iterator[tuple[Segment, int, int | None]]:
-    """Yields each segment with raw tokens and its link in the hash chain, `None` if unsent."""
+    """Yields segments with raw tokens and link in the hash chain, `None` if unsent."""
     for tool in view.static.tools:
         piece = Segment(f"tool:{tool.name}", "tools", tool.name, 0, "verbatim", False)
         piece = replace(piece, server=server_of(tool))

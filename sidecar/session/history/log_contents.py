@@ -1,4 +1,4 @@
-"""A log's contents and context: pieces, cuts, notes, tools."""
+"""Contents of log and context: pieces, cuts, notes, tools."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping

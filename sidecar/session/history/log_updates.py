@@ -27,7 +27,7 @@ BREATH = 64
 
 
 class LogReplay:
-    """Replays a session's history as events."""
+    """Tells a session's history."""
 
     def __init__(
         self, log: SessionLog, view: ModelView, views: Views, channel: Channel, logs: LogRows
@@ -41,11 +41,10 @@ class LogReplay:
     async def tell(
         self, after: PartId | None, emit: Callable[[Event], Awaitable[None]]
     ) -> Callable[[], Iterator[Event]]:
-        """Emits the history behind part `after`, oldest first, and returns what came meanwhile.
+        """Emits the history behind part `after`, oldest first; returns what came meanwhile.
 
-        Each part is an event, with records' events in between; withdrawn attempts and context
-        blocks are skipped. Returned are open messages and news. Raises UnknownSession if deleted
-        meanwhile, StorageFailed.
+        Each part is an event, records' events come between. Withdrawn attempts and context blocks
+        are skipped. Raises UnknownSession if deleted meanwhile, StorageFailed.
         """
         one = _Replay(self, after, emit)
         try:
@@ -59,7 +58,7 @@ class LogReplay:
 
 
 class _Replay:
-    """Replays the log as of its creation, without the first `told` updates."""
+    """Replays the log as of creation, without the first `told` updates."""
 
     def __init__(
         self,
@@ -133,7 +132,7 @@ class _Replay:
 
 
 def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
-    """Yields records since `revision`, from the start of the turn running then."""
+    """Yields records from the start of the turn at `revision`."""
     records = log.records
     turns = (n for n in reversed(range(len(records))) if isinstance(records[n], TurnStartedRecord))
     begun = next((n for n in turns if records[n].revision <= revision), 0)
@@ -142,9 +141,9 @@ def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
 
 
 def in_order(feed: Feed, telling: Telling) -> Iterator[ShownUpdate | Want]:
-    """Merges records' events with messages, ordered by what records name rather than by clocks.
+    """Puts records' events between messages, by what records name rather than clocks.
 
-    Yields the kind of content that the feed lacks.
+    Yields the kind missing in the feed.
     """
     beside = _Beside(feed, telling)
     while True:

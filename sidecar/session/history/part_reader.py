@@ -34,7 +34,7 @@ PATTERN_SECONDS = 2.0
 
 
 async def whole_text(part: Part, outputs: OutputRows) -> tuple[str, str]:
-    """Returns a part's full text; for a removed output, the shown text and why it is gone."""
+    """Returns a part's text; of a removed output the shown text, and why it is gone."""
     match part:
         case TextPart(text=text) | ReasoningPart(text=text):
             return text, ""
@@ -64,7 +64,7 @@ async def recall_from(
     part_id: str,
     span: tuple[int, int | None, str | None],
 ) -> Recalled:
-    """Reads `span` (offset, limit, pattern) of a part, or lists the parts a rewrite left out.
+    """Reads `span` (offset, limit, pattern) of a part, or of all a rewrite left out.
 
     Raises BadRequest for an unknown id or unusable pattern.
     """
@@ -88,8 +88,8 @@ async def recall(
 def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> Recalled:
     """Returns a range of the text, or of lines matching `pattern`, as `number:line`.
 
-    Offset and limit are bytes of UTF-8, moved to code points, by default 50 KiB. Raises BadRequest
-    for a bad pattern, or over two seconds.
+    Offsets and limits are bytes of UTF-8, moved to code points, by default 50 KiB. Raises
+    BadRequest for a bad pattern, or over two seconds.
     """
     if pattern:
         text = _matching_lines(text, pattern, monotonic() + PATTERN_SECONDS)

@@ -39,8 +39,8 @@ class Ended:
 class Telling:
     """Turns records, oldest first, into events of the present conversation.
 
-    Turns left behind are skipped, with their rewrites, and so are records up to revision `since`.
-    The caller numbers events.
+    Skipped are turns left behind, with their rewrites, and records up to revision `since`. The
+    caller numbers events.
     """
 
     def __init__(self, log: SessionLog, views: Views, since: int = 0) -> None:

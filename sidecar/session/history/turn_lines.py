@@ -23,13 +23,12 @@ from sidecar.store.format.log_records import TurnEndedRecord
 
 
 def numbered(messages: Iterable[Message]) -> Mapping[str, int]:
-    """Numbers turns from 1 in order of start."""
     names = dict.fromkeys(message.turn_id for message in messages)
     return {name: number for number, name in enumerate(names, 1)}
 
 
 def titles(messages: Iterable[Message], clean: Callable[[str], str]) -> Callable[[str], str]:
-    """Returns a function that removes keys from titles, even keys cut at the end."""
+    """Returns a cleaner of titles that also removes keys cut at the end."""
     cut: dict[str, str] = {}
     for turn in turns(messages):
         known = first_line(turn.messages)

@@ -48,7 +48,7 @@ def ended_record(turn_id: TurnId, end: TurnEnd) -> TurnEndedRecord:
 
 
 async def record_end(log: SessionLog, views: Views, turn_id: TurnId, end: TurnEnd) -> TurnEnd:
-    """Logs a turn's end; if that fails, returns a failed end, logged with the next commit."""
+    """Logs a turn's end; on failure returns a failed end, owed to the next commit."""
     try:
         await log.writer.commit(ended_record(turn_id, end))
     except StorageFailed as error:

@@ -46,7 +46,7 @@ def compose(
     ownership: Ownership,
     above: State | None = None,
 ) -> State:
-    """Assembles a session's state; a subtask's has the trust and permissions of `above`."""
+    """Assembles a session's state; a subtask is trusted and allowed as `above`."""
     shed_import_paths(Path(log.row.cwd))
     if above is None:
         rules, trust = environment.settings.config.permissions, environment.trust(log.row.cwd)
@@ -100,7 +100,6 @@ def compose(
 
 
 def replace_gone_policy(state: State) -> None:
-    """Replaces a policy that no longer exists by the configured one, with a warning."""
     gone, kept = state.settings.text("policy"), state.config.policy
     if gone not in policies():
         state.settings.change("policy", kept)
@@ -109,9 +108,9 @@ def replace_gone_policy(state: State) -> None:
 
 
 async def read_again(state: State, *, writes: bool = False) -> Sequence[str]:
-    """Reads a session again that another daemon has written; returns what was unreadable.
+    """Reads a session that another daemon has written; returns what was unreadable.
 
-    If this daemon `writes`, a log without epochs gets a new one. Raises StorageFailed.
+    If this daemon `writes`, a log without epochs gets one. Raises StorageFailed.
     """
     problems = state.log.become(await state.store.logs.load(state.log.row.id))
     if writes:

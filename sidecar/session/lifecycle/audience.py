@@ -1,4 +1,4 @@
-"""The connections to a session, and which of them to ask."""
+"""Connections to a session, and whom to ask."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -20,22 +20,21 @@ NOBODY = "no editor is connected to this session any more"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Connected:
-    """A connection's watcher and client; `environment` is its window's, if it has one."""
+    """A connection; `environment` is its window's, if not the session's."""
 
     watcher: Watcher
     client: Client
     environment: Environment | None = None
 
     def shares(self, other: "Connected") -> bool:
-        """Whether both connections belong to one window."""
         return self.environment is not None and self.environment is other.environment
 
 
 class Audience:
-    """A session's connections, the newest last.
+    """A session's connections, newest last.
 
     `lasting`: the daemon outlives them, so a question waits for the next. `asker` returns the
-    environment of the window whose prompt runs.
+    environment whose prompt runs.
     """
 
     def __init__(
@@ -59,9 +58,9 @@ class Audience:
     def attach(
         self, watcher: Watcher, client: Client, environment: Environment | None = None
     ) -> None:
-        """Connects a `watcher` of all further events, and a `client` that answers questions.
+        """Sends further events to `watcher`, and questions to `client`.
 
-        A known connection becomes the newest, and still answers the questions it has.
+        A known connection becomes the newest, and keeps the questions it has.
         """
         known = (one for one in self.connected if (one.watcher, one.client) == (watcher, client))
         one = next(known, None) or Connected(watcher, client, environment)
@@ -81,7 +80,6 @@ class Audience:
         self._channel.detach(watcher)
 
     def saved(self, path: Path) -> None:
-        """Marks the change of a saved file as the user's."""
         self._tracking.saved(path)
 
     def watchers(self) -> tuple[Watcher, ...]:
@@ -102,7 +100,7 @@ class Audience:
         return bool(self._channel.watchers)
 
     def stir(self) -> None:
-        """Wakes who waits for somebody to come, go or answer."""
+        """Wakes who waits for somebody to come, go, or answer."""
         self._stirred.set()
 
     async def stirred(self) -> None:
@@ -111,10 +109,10 @@ class Audience:
 
 
 class Everyone:
-    """Asks all windows for permission, and one of them for anything else.
+    """Puts questions to all windows, and other requests to one.
 
-    Files are read and written by a window that can: the one whose prompt runs, else the session's
-    opener, else the newest. Tools are called by the opener, else by the newest.
+    Files: of windows that can, the one whose prompt runs, else the session's opener, else the
+    newest. Tools: the opener, else the newest.
 
     If the asked window closes, its request fails with EditorGone and the turn goes on; with
     Cancelled if the daemon ends, too.
@@ -133,14 +131,14 @@ class Everyone:
 
     @property
     def terminals(self) -> Terminals | None:
-        """Terminals of the session's own window: secrets in another's variables are unknown."""
+        """Terminals of the session's own window: another's secrets are unknown."""
         own = [one for one in self._audience.connected if self._audience.is_own(one)]
         return own[-1].client.terminals if own else None
 
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Returns the first answer, and withdraws the question elsewhere.
+        """Returns the first answer; other clients' questions are withdrawn.
 
         Fails only once nobody present can be asked.
         """
@@ -173,7 +171,7 @@ class Everyone:
         return next(iter(answers.values()))
 
     def _vain(self, failures: dict[Connected, SidecarError]) -> SidecarError | None:
-        """Returns why no answer can come, or `None` if one still may."""
+        """Returns why no answer can come, or `None`."""
         for one in reversed(self._audience.connected):
             if not isinstance(failures[one], Cancelled):
                 return failures[one]

@@ -42,7 +42,7 @@ class ConfigOptions:
         return _select(config_id, name, "_switch", current, SWITCHES)
 
     def change(self, config_id: str, value: object) -> None:
-        """Changes an option. Raises BadRequest for an unknown one or value."""
+        """Raises BadRequest for an unknown option or value."""
         settings = self._settings
         match config_id, value:
             case "model", str(model):

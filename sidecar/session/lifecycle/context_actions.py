@@ -44,10 +44,10 @@ class Preview:
 
 
 class Rewriting:
-    """Changes a session's context, for the user and the policy.
+    """Changes a session's context, for user and policy.
 
-    `gate` is held while the view changes, and while an answer, bound to its prompt, streams.
-    `works` can be cancelled; `checkpoints` save the ledger; `price` estimates a compaction.
+    `gate` is held while the view changes, or an answer, bound to its prompt, streams. `works` can
+    be cancelled; `checkpoints` save the ledger; `price` estimates a compaction.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Rewriting:
         return await self._compactor.idle(self._gauge.usual_growth(), hurried=hurried)
 
     async def undo(self, compaction_id: str | None) -> Meter:
-        """Undoes a compaction, by default the newest. Raises NothingToDo without one in effect."""
+        """Undoes a compaction, by default the newest. Raises NothingToDo without one."""
         await self._host.writable(None)
         await self._state.log.whole()
         async with self.gate:
@@ -134,7 +134,7 @@ class Rewriting:
     async def pin(self, part_id: str, *, pinned: bool) -> int:
         """Keeps a part through rewrites, or no longer; returns the revision.
 
-        Raises BadRequest for an unknown part, or StorageFailed; then nothing has changed.
+        Raises BadRequest for an unknown part, or StorageFailed; nothing has changed then.
         """
         await self._host.writable(None)
         await self._state.log.whole()
@@ -209,7 +209,7 @@ class Rewriting:
         return scene
 
     async def find_price(self) -> bool:
-        """Plans a compaction between other tasks; returns whether it has a price."""
+        """Plans between other tasks; returns whether there is a price."""
         if self._may_free():
             await self._planner.catch_up()
             self.price.find()

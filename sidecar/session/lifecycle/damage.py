@@ -16,9 +16,9 @@ from sidecar.tools.builtin_tools import BUILTIN
 async def open_log(
     environment: Environment, session_id: SessionId, *, writes: bool
 ) -> tuple[SessionLog, Sequence[str]]:
-    """Opens a log, as a window where one suffices; returns also problems of unreadable records.
+    """Opens a log, or its window if enough; returns problems of unreadable records.
 
-    Call with the lease held, or another daemon may write meanwhile. Raises UnknownSession.
+    Hold the lease, or another daemon may write before. Raises UnknownSession.
     """
     store, clock = environment.store, environment.clock
     window = await read_window(store, clock, session_id) if writes else None
@@ -33,7 +33,7 @@ async def open_log(
 
 
 async def begin_if_lost(environment: Environment, log: SessionLog) -> None:
-    """Begins an epoch with the built-in tools if the log has no readable one."""
+    """Begins an epoch with built-in tools if the log has none readable."""
     if log.last_record(EpochRecord) is not None:
         return
     trusted = environment.trust(log.row.cwd).granted

@@ -1,6 +1,6 @@
 """Forks a session at a message.
 
-The settled log is copied, ids too, so that the same bytes read the provider's cache.
+Ids are copied too, so that the same bytes read the provider's cache.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ AHEAD = (ToldRecord, ComparedRecord)
 
 @dataclass(frozen=True, slots=True)
 class ForkCut:
-    """What a fork copies: messages, and records up to revision `until`.
+    """What to copy: messages, and records up to revision `until`.
 
     `before` is the time of the first message left out.
     """
@@ -51,10 +51,10 @@ class ForkCut:
 async def fork(
     store: Store, clock: Clock, source: SessionId, at_message: MessageId | None
 ) -> SessionId:
-    """Makes a durable fork up to a message, or of everything.
+    """Makes a durable fork, up to a message or of all.
 
-    Raises UnknownSession, BadRequest for an unknown message, or StorageFailed; then nothing was
-    made.
+    Raises UnknownSession, BadRequest for an unknown message, or StorageFailed; nothing was made
+    then.
     """
     stored = await store.logs.load(source)
     cut = cut_at(stored, at_message)
@@ -137,7 +137,7 @@ def _first_left(
 
 
 def settings_at(stored: Stored, until: int) -> JsonObject:
-    """Returns the settings, with the model in use at revision `until`."""
+    """Returns settings with the model in use at revision `until`."""
     epochs = [record for record in read_all(stored.records) if isinstance(record, EpochRecord)]
     kept = [record for record in epochs if record.revision <= until]
     if kept and len(kept) < len(epochs):

@@ -1,4 +1,4 @@
-"""Continues a session's work in a new one, which the first prompt tells of it."""
+"""Continues work in a new session, told in the first prompt."""
 
 import asyncio
 from pathlib import Path
@@ -22,7 +22,7 @@ SUFFIX = " (continued)"
 async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> SessionLog:
     """Makes a durable session with the same folder, model, tools and settings.
 
-    Raises BadRequest for a missing folder, or StorageFailed; then nothing was made.
+    Raises BadRequest for a missing folder, or StorageFailed; nothing was made then.
     """
     old = standing.row
     if not await asyncio.to_thread(Path(old.cwd).is_dir):
@@ -44,7 +44,7 @@ async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> 
 
 
 async def _static(environment: Environment, row: SessionRow, before: Static) -> Static:
-    """Combines former tools and system text with present instructions and lessons."""
+    """Combines former tools and system text with present instructions."""
     model, trusted = str(row.settings["model"]), environment.trust(row.cwd).granted
     found, known = await known_instructions.read(environment, row.cwd, trusted, model)
     same = Static(model, before.tools, before.system, RENDERER)

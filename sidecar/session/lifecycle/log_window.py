@@ -164,7 +164,7 @@ class Folds:
         self._messages = self._revision = 0
 
     async def fold(self) -> None:
-        """Stores a fold if one is due; a failure only slows the next resume."""
+        """Stores a fold if due; a failure only slows the next resume."""
         log = self._log
         count = message_count(log)
         if self._ownership.read_only or log.damaged or not log.is_whole or count < LEAST:
@@ -185,7 +185,7 @@ class Folds:
 
 
 def gather(log: SessionLog, view: ModelView, views: Views, folding: Folding) -> Past | None:
-    """Folds what lies outside a window; `None` where a window would not suffice."""
+    """Folds what a window leaves out; `None` if a window would not suffice."""
     opened, rewrite = views.opened, views.newest_epoch()
     conversation = tuple(log)
     if opened is None or rewrite is None or log.unsettled():
@@ -229,7 +229,7 @@ def _ended(message: Message, model: str) -> bool:
 
 
 def _begun(conversation: Sequence[Message], steps: int) -> int | None:
-    """Finds the first message needed whole, which begins a turn."""
+    """Finds the first message needed whole, a turn's first."""
     recent = sized_turns(conversation)[-TURNS:]
     if len(recent) < TURNS:
         return None
@@ -275,7 +275,7 @@ def _begins(records: Sequence[LogRecord], first: Message) -> bool:
 
 
 def _cut(records: Sequence[LogRecord], first: Message | None) -> int | None:
-    """Finds the record from which on all are needed."""
+    """Finds the first record from which all are needed."""
     if first is None:
         return None
     opens = (

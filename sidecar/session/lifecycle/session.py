@@ -68,7 +68,7 @@ METER_SHARE = 20
 
 
 class Session:
-    """An open session, to be called on the event loop only."""
+    """An open session. Call all methods on the event loop."""
 
     def __init__(self, state: State, busy_changed: Callable[["Session"], None]) -> None:
         self._state = state
@@ -120,7 +120,7 @@ class Session:
 
     @property
     def waits(self) -> bool:
-        """Whether the turn waits only for answers, its own or a subtask's."""
+        """Whether the turn waits only for answers, perhaps a subtask's."""
         return self.permissions.waiting > 0 and not self.permissions.working
 
     def opened(self) -> Opened:
@@ -133,11 +133,10 @@ class Session:
     async def prompt(
         self, request: PromptRequest, arrived: asyncio.Event | None = None
     ) -> PromptResult:
-        """Queues a turn and returns its result, or steers the running turn.
+        """Runs a turn in line, or steers the running turn.
 
-        `arrived` is set once the turn goes on without its caller. Raises BadRequest for an empty,
-        unusable or too large prompt, RevisionConflict, Overloaded if sixteen prompts wait,
-        SessionOwned.
+        `arrived` is set once the turn needs no caller. Raises BadRequest for an empty, unusable or
+        too large prompt, RevisionConflict, Overloaded if sixteen prompts wait, SessionOwned.
         """
         try:
             with self.prompts.arriving(request) as waiting:
@@ -155,7 +154,7 @@ class Session:
     async def set_option(
         self, config_id: str, value: object, expected_revision: int | None = None
     ) -> tuple[JsonObject, ...]:
-        """Changes an option; a new model's epoch begins now, or after the turn."""
+        """Changes an option; a model's epoch begins now, or after the turn."""
         await self.writable(expected_revision)
         self._options.change(config_id, value)
         await self._state.log.writer.commit(OptionRecord(config_id=config_id))
@@ -170,17 +169,16 @@ class Session:
         return described
 
     def meter(self) -> Meter:
-        """Returns the meter, with a compaction's price only if known."""
         return self._gauge.read(self.rewriting.price.known())
 
     def priced_meter(self) -> Meter:
-        """Returns the meter with a compaction's price, planned now if outside a turn."""
+        """Returns the meter with a compaction's price, planned outside a turn."""
         if not self.prompts.in_turn:
             self.rewriting.price.find()
         return self.meter()
 
     async def writable(self, expected_revision: int | None) -> None:
-        """Makes sure that this daemon writes. Raises SessionOwned, RevisionConflict."""
+        """Raises SessionOwned, RevisionConflict."""
         async with self._taking_over:
             if self._state.ownership.read_only and not await self._take_over():
                 raise self._state.ownership.refusal()
@@ -241,13 +239,12 @@ class Session:
             self._busy_changed(self)
 
     async def _conclude(self) -> None:
-        """Stores a turn's outcome, for which only the next turn waits."""
         self._state.tracking.turn_ended()
         await self.rewriting.checkpoints.at("turn")
         await self.rewriting.fold()
 
     async def end(self) -> None:
-        """Stops turn and inbox; the log is whole and durable after `ended`."""
+        """Stops turn and inbox; the log is whole after `ended`."""
         self.prompts.close()
 
     async def ended(self) -> None:
@@ -255,7 +252,7 @@ class Session:
             await asyncio.wait({self._task})
 
     async def _turn(self, waiting: Waiting) -> PromptResult:
-        """Does a turn; errors after its beginning become its end."""
+        """Turns errors after the beginning into the turn's end."""
         state, untitled = self._state, not self._state.log.row.title
         await self._instructions.look()
         await self._epochs.follow_tools()
@@ -334,7 +331,7 @@ class Session:
             give_notice(state.log, state.channel, "info", text)
 
     def _show_meter(self, *, urgent: bool = False) -> None:
-        """Shows the meter: at once if `urgent`, after a change of the context, else sometimes."""
+        """Shows the meter, at once only if `urgent`."""
         if not self._state.channel.watchers:
             return
         if urgent:
@@ -349,26 +346,25 @@ class Session:
         self._tell(MeterChanged(self.id, meter, urgent))
 
     async def _tell_price(self) -> None:
-        """Shows a compaction's price, unless much room is left."""
         if self._is_green or not self._state.channel.watchers:
             return
         if await self.rewriting.find_price():
             self._tell_meter(self.meter())
 
     async def _look_around(self) -> None:
-        """Looks at the workspace ahead of time, so that the first edit is quick."""
+        """Reads the workspace ahead, for a quick first edit."""
         state = self._state
         variables = state.environment.workspaces.variables
         await asyncio.to_thread(look_around, Path(state.log.row.cwd), variables)
 
     async def refresh(self) -> None:
-        """Becomes the writer if another daemon stopped, else reads what the other wrote."""
+        """Takes over from a stopped daemon, or reads what another wrote."""
         async with self._taking_over:
             if self._state.ownership.read_only and not await self._take_over():
                 await read_again(self._state)
 
     async def _take_over(self) -> bool:
-        """Tries to become the writer, with `_taking_over` held: a second reading undoes changes."""
+        """Tries to become the writer. Hold `_taking_over`: a second reading undoes news."""
         state = self._state
         if not await state.ownership.claim():
             return False

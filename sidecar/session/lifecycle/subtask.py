@@ -43,7 +43,7 @@ class Bound:
 
 @dataclass(slots=True)
 class Delegating:
-    """Delegation: `bound` while this session works for another, `delegate` starts a subtask."""
+    """Delegation: `bound` while working for another session, `delegate` starts a subtask."""
 
     tracking: Tracking
     bound: Bound | None = None
@@ -57,10 +57,7 @@ class Delegating:
 
 
 async def found_child(parent: State, subtask: Subtask) -> SessionLog:
-    """Makes a child's durable log.
-
-    Raises BadRequest for a tool unknown to the parent, StorageFailed.
-    """
+    """Makes a durable child. Raises BadRequest for a tool unknown to the parent, StorageFailed."""
     static = _static(parent, narrowed(parent.view.static.tools, subtask.tools))
     row = parent.log.row
     kept = {name: row.settings[name] for name in _INHERITED if name in row.settings}
@@ -98,7 +95,7 @@ def last_words(messages: Sequence[Message]) -> str:
 
 
 def found_so_far(messages: Sequence[Message]) -> str:
-    """Lists calls and texts of a subtask that gave no report."""
+    """Lists calls and texts of a subtask without a report."""
     answers = [message for message in messages if _counts(message)]
     done = [
         f"- {part.name} {argument(part.input)} · {status(part)} · {finding(part)}"
@@ -133,13 +130,12 @@ class ThroughParent(ThroughClient):
 
     @property
     def terminals(self) -> None:
-        """None: a terminal would show in a call, and the client knows no subtask's calls."""
+        """None: the client does not know the subtask's calls, where terminals would show."""
         return None
 
     async def request_permission(
         self, _: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Asks with the subtask's name in the question."""
         meta = tool_call.get("_meta")
         ours = meta.get("sidecar") if isinstance(meta, dict) else None
         told: JsonObject = {
@@ -153,7 +149,7 @@ class ThroughParent(ThroughClient):
 
 
 def _static(parent: State, tools: tuple[ToolSpec, ...]) -> Static:
-    """Builds the parent's static part with `tools`, and with the role behind the system text."""
+    """Adds the subtask's role behind the parent's system text."""
     static = parent.view.static
     role = Block(
         TextBlock(_ROLE.format(steps=steps_in_words(parent.config.delegate.steps))), "system"

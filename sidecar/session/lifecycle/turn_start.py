@@ -1,4 +1,4 @@
-"""A turn's first message, with everything told beside the prompt."""
+"""A turn's first message, with what is told beside."""
 
 import asyncio
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _NOTED = (ComparedRecord, ToldRecord, PinRecord)
 
 @dataclass(frozen=True, slots=True)
 class TurnStart:
-    """Logs a turn's first message, or predicts it for a preview."""
+    """Logs a first message, or predicts it for a preview."""
 
     log: SessionLog
     views: Views
@@ -38,7 +38,7 @@ class TurnStart:
     news: WorkNews
 
     async def begin(self, turn_id: TurnId, waiting: Waiting) -> Message:
-        """Logs the first message durably, or nothing; a session's first also sets the title.
+        """Logs the message durably, or nothing; a session's first also sets the title.
 
         After StorageFailed the log is as before, so that the prompt can be sent again.
         """

@@ -1,7 +1,6 @@
-"""Tells the model once what happened before its prompt.
+"""Tells the model once what happened before a prompt.
 
-A new session hears of inherited work, in a pinned part; a reopened one, of changes in the
-workspace.
+A new session hears of inherited work, in a pinned part; a reopened one of changes in the workspace.
 """
 
 import asyncio
@@ -37,7 +36,7 @@ class _Told:
 
 
 class WorkNews:
-    """Tells news once, and again if a restore left the telling behind.
+    """Tells news once, and again if a restore left that behind.
 
     The data `folder` has the milestone with the last known branch.
     """
@@ -51,10 +50,10 @@ class WorkNews:
         self._before: tuple[int, frozenset[MessageId]] | None = None
 
     async def tell(self, context: str) -> tuple[Part, ...]:
-        """Returns news as parts of the next logged message, and logs that they were told.
+        """Returns news as parts of the next logged message, and logs the telling.
 
-        `context` holds facts of the moment. After the first note nothing is awaited, so that notes
-        and message are stored together.
+        `context` holds facts of the moment. After the first note nothing is awaited: notes and
+        message are one unit.
         """
         found, log = await self._look(context), self._log
         self._before, self._told = self._told, (log.readings, log.left)
@@ -68,11 +67,11 @@ class WorkNews:
         return (part,)
 
     def take_back(self) -> None:
-        """Tells the news again next time, as the message was not logged."""
+        """Tells news again, as the message was not logged."""
         self._told = self._before
 
     async def foresee(self, context: str) -> tuple[Part, ...]:
-        """Returns what `tell` would, for a preview, and logs nothing."""
+        """Does as `tell`, for a preview, and logs nothing."""
         found = await self._look(context)
         return () if found is None else (TextPart(PartId("preview told"), found.text, "context"),)
 
@@ -108,7 +107,7 @@ class WorkNews:
         return _Told(_block(telling.changes_since((*branch, *lines))), compared=now)
 
     async def _branch(self, context: str) -> tuple[str, ...]:
-        """Tells of a Git branch other than at the last use."""
+        """Tells of a Git branch that is not the last use's."""
         before, now = newest_branch(self._log), branch_in(context)
         if not (before and now):
             row = self._log.row
@@ -126,7 +125,7 @@ def _ledger(log: SessionLog) -> Ledger:
 
 
 def _state(file: File, found: Mapping[str, str | None]) -> str:
-    """Identifies a file's known and found state, so that a drift is told once."""
+    """Keys a file's known and found state, so that drift is told once."""
     return f"{file.state} {file.hash} {found[file.path]}"
 
 

@@ -1,6 +1,6 @@
-"""Converts change sets to patch parts of the log, and back.
+"""Change sets as patch parts of the log, and back.
 
-A user message's patch has the snapshot at the turn's start, and the user's changes before. An
+A user message's patch has the snapshot at the turn's start, and the user's changes before; an
 answer's has changes during its calls.
 """
 
@@ -26,9 +26,9 @@ ReadSets: TypeAlias = Callable[[Json], tuple[ChangeSet, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Change sets, oldest first, and the snapshot after them.
+    """Change sets, oldest first, and the snapshot after.
 
-    `beside` names what is outside all snapshots, such as `.git`; `None` if unknown.
+    `beside` names what all snapshots leave out, such as `.git`; `None` if unknown.
     """
 
     at: SnapshotId
@@ -72,7 +72,7 @@ def newest(log: SessionLog) -> SnapshotId | None:
 
 
 def cut_short(log: SessionLog) -> bool:
-    """Whether the newest calls were interrupted, so that no patch followed."""
+    """Whether the newest calls were interrupted: no patch came after."""
     for message in reversed(log.messages):
         parts = message.parts
         if any(isinstance(part, PatchPart) and part.detail for part in parts):
@@ -93,7 +93,7 @@ def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
 
 
 def shown(path: bytes) -> str:
-    """Returns a path for people; bytes outside UTF-8 become backslash escapes."""
+    """Returns a path for people, with backslash escapes outside UTF-8."""
     return path.decode("utf-8", "backslashreplace")
 
 
@@ -116,7 +116,7 @@ def sets_from_json(body: Json) -> tuple[ChangeSet, ...]:
 
 
 class KnownSets:
-    """Caches decoded sets by identity, as stored bodies never change."""
+    """Caches decoded sets by identity: stored bodies never change."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Json, tuple[ChangeSet, ...]]] = {}

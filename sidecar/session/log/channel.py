@@ -14,7 +14,7 @@ BLOCK = 10_000
 class Channel:
     """Sends events to all watchers, in order.
 
-    `reserve` gets the highest number reserved, to be made durable soon.
+    `reserve` gets a high-water mark to make durable soon.
     """
 
     def __init__(self, session_id: SessionId, seq: int, reserve: Callable[[int], None]) -> None:
@@ -69,7 +69,7 @@ def notice_of(session_id: SessionId, record: NoticeRecord) -> Notice:
 
 
 def tell_damage(log: SessionLog, channel: Channel, problems: Sequence[str]) -> None:
-    """Warns of a damaged log, once per problem."""
+    """Warns of damage, once per problem."""
     if log.records and isinstance(log.records[-1], BegunAgainRecord):
         text = (
             "The beginning of this session's log is lost to damage of the store. It goes on with "

@@ -1,4 +1,4 @@
-"""Converts ACP content blocks to parts, and back."""
+"""ACP content blocks as parts, and back."""
 
 from collections.abc import Callable
 

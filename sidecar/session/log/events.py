@@ -23,7 +23,7 @@ class EventOrigin:
 class TextChunk:
     """More text of `user` or `agent`, or more thinking (`thought`).
 
-    `author` is the environment of the user's window, if known.
+    `author` is the user's window's environment, if known.
     """
 
     origin: EventOrigin
@@ -45,8 +45,8 @@ class ContentChunk:
 class ToolChanged:
     """A tool call appeared (`first`) or changed.
 
-    `status` is ACP's pending, in_progress, completed or failed. `has_input` tells a `raw_input` of
-    JSON null from none.
+    `status` is ACP's pending, in_progress, completed or failed. `has_input` tells JSON null from no
+    `raw_input`.
     """
 
     origin: EventOrigin
@@ -191,8 +191,8 @@ class StatusChanged:
 class AlertChanged:
     """A number crossed a threshold (`raised`) or came back (`cleared`).
 
-    `level` is info, warning or critical, `action` advice. `value` and `threshold` have the unit of
-    setting `name`. Without a session it concerns all.
+    `level` is info, warning or critical, `action` advice. `value` and `threshold` are in the unit
+    of setting `name`. No session means all.
     """
 
     state: str
@@ -208,7 +208,7 @@ class AlertChanged:
 
 @dataclass(frozen=True, slots=True)
 class Progressed:
-    """Longer work goes on (`begin`, `report`, `end`), at a `percentage` of 0 to 100.
+    """Longer work (`begin`, `report`, `end`), at a `percentage` of 0 to 100.
 
     `ours`: the client does not know the token yet.
     """

@@ -11,10 +11,9 @@ from sidecar.store.format.view_records import RestoreRecord
 
 @dataclass(slots=True, eq=False)
 class HeldLog:
-    """A session's row with unstored changes, and its records and messages, oldest first.
+    """A session's row, unstored changes included, records and messages, oldest first.
 
-    `left` are messages out of the conversation, `aside` records that change nothing and have no
-    revision yet.
+    `left` are messages out of the conversation, `aside` records without effect, not yet numbered.
     """
 
     row: SessionRow
@@ -24,12 +23,12 @@ class HeldLog:
     aside: list[LogRecord] = field(default_factory=list)
 
     def hold(self, other: "HeldLog") -> None:
-        """Takes another log's content; `records` stays the same list object."""
+        """Takes another log's content into the same list of records."""
         self.row, self.by_id, self.left = other.row, other.by_id, other.left
         self.records[:], self.aside = other.records, other.aside
 
     def look_again(self) -> None:
-        """Recomputes `left` after a restore or redo."""
+        """Recomputes `left` after a restore."""
         self.left = left_behind(self.records)
 
 

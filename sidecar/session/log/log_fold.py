@@ -1,4 +1,4 @@
-"""Folds a log up to a record, so that earlier messages stay unread."""
+"""Folds a log up to a record; earlier messages stay unread."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -37,10 +37,10 @@ CALL_BYTES = 8
 class Past:
     """A log up to `revision`, without the messages outside `window`.
 
-    Unread are `messages` in number, and `steps` of the conversation. `snapshot` and `branch` are
-    the log's newest; `opened` has a key per epoch begun; `calls` hashes of unread call ids;
-    `records` those still needed, narrowed to the window; `ledger` covers all messages. A replay
-    from message `since` on needs nothing unread; `None` if clocks make the order doubtful.
+    `messages` and `steps` count what is unread. `snapshot` and `branch` are the log's newest;
+    `opened` has a key per epoch begun; `calls` hashes unread call ids; `records` are those still
+    needed, narrowed to the window; `ledger` covers all messages. Histories from message `since` on
+    need nothing unread; `None` if clocks make the order doubtful.
     """
 
     revision: int
@@ -124,7 +124,7 @@ def decode(data: bytes) -> Past:
 
 @cache
 def version() -> str:
-    """Hashes the code that makes folds and reads logs, as only its own folds fit. Blocks, once."""
+    """Hashes the code that makes folds: only its own are used. Blocks, once."""
     folders = (
         Path(core.__file__).parent,
         Path(__file__).parent,
@@ -138,7 +138,7 @@ def version() -> str:
 
 
 def hashed_calls(messages: Iterable[Message]) -> bytes:
-    """Joins hashes of call ids, `CALL_BYTES` each, without discarded messages."""
+    """Joins hashes of call ids, `CALL_BYTES` each; no discarded messages'."""
     return b"".join(
         _call(part.call_id)
         for message in messages

@@ -20,12 +20,12 @@ from sidecar.store.format.values import Stored
 
 
 class DamagedSlice(Exception):
-    """A slice cannot be read; reading the whole log reports the damage."""
+    """An unreadable slice; reading the whole log reports the damage."""
 
 
 @dataclass(slots=True)
 class SliceTurn:
-    """A turn's first message, and the ends of its steps."""
+    """A turn's first message, and its steps' ends."""
 
     first: MessageId
     ends: list[StepFinishPart] = field(default_factory=list)
@@ -34,7 +34,7 @@ class SliceTurn:
 class Feed:
     """Messages and records to replay.
 
-    With `all_messages` or `all_records`, no more follow.
+    `all_messages`, `all_records`: no more follow.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Feed:
         self.turns: dict[TurnId, SliceTurn] = {}
 
     def add(self, messages: Iterable[Message]) -> None:
-        """Adds messages; open ones only count to their turns."""
+        """Adds messages; open ones only count."""
         for message in messages:
             self.count(message)
             if message.status != "open":
@@ -73,7 +73,7 @@ class LogSource(Protocol):
 
 
 def source_of(logs: LogRows, log: SessionLog, after: PartId | None) -> LogSource:
-    """Opens a source from at least the turn of part `after` on."""
+    """Opens a source, at least from the turn of part `after` on."""
     past = log.past
     if past is None:
         return InMemory(log, log.records)
@@ -102,7 +102,7 @@ class InMemory:
 
 
 class InSlices:
-    """Slices from the store, before a window in memory."""
+    """Slices from the store, then a window in memory."""
 
     def __init__(self, logs: LogRows, log: SessionLog, past: Past) -> None:
         self._logs, self._past, self._row, self._left = logs, past, log.row, log.left
@@ -121,7 +121,7 @@ class InSlices:
         return found is not None and _is_shown(found) and found.id not in self._left
 
     async def messages(self, feed: Feed) -> None:
-        """Feeds the next slice, or at last the messages after the fold."""
+        """Feeds the next slice, at last the messages after the fold."""
         if self._numbers is None:
             # The fold's newest message is in its window, as the newest turns are.
             self._numbers = await self._logs.numbers(self._row.id, self._past.window[-1])
@@ -138,7 +138,7 @@ class InSlices:
         feed.add(self._window.get(m.id, m) for m in found.messages if m.id not in self._left)
 
     def _is_mended(self, messages: tuple[Message, ...]) -> bool:
-        """Whether `readable` would mend a lost beginning."""
+        """Whether `readable` would mend the beginning."""
         if self._begun:
             return False
         self._begun = any(message.status != "discarded" for message in messages)

@@ -51,7 +51,7 @@ class LogWriter:
         self.forget()
 
     def forget(self) -> None:
-        """Drops unwritten changes when the log is read anew."""
+        """Drops the unwritten of a log read anew."""
         self._pending: list[StoreChange] = []
         self._untold: list[LogRecord] = []
         self._unsaved: dict[MessageId, set[int]] = {}
@@ -86,7 +86,7 @@ class LogWriter:
         self._log.by_id[message.id] = message
 
     def put_part(self, message_id: MessageId, part: Part) -> None:
-        """Replaces a part by id, or appends it; looks at no other part."""
+        """Replaces a part by id, or appends; looks at no other."""
         message = self._log.by_id[message_id]
         position = self._position(message, part.id)
         parts = (*message.parts[:position], part, *message.parts[position + 1 :])
@@ -97,7 +97,7 @@ class LogWriter:
             self._pending.append(put)
 
     def _position(self, message: Message, part_id: PartId) -> int:
-        """Finds a part, or the place behind the last; cached for one message."""
+        """Finds a part, or the end; cached for one message."""
         name, places = self._places
         known = places.get(part_id, -1) if name == message.id else -1
         if 0 <= known < len(message.parts) and message.parts[known].id == part_id:
@@ -107,13 +107,12 @@ class LogWriter:
         return places.setdefault(part_id, len(message.parts))
 
     def put_blob(self, data: bytes) -> str:
-        """Queues data; returns its hash."""
         name = digest(data)
         self._pending.append(PutBlob(name, data))
         return name
 
     def save(self) -> None:
-        """Writes streamed parts without waiting, so that a crash loses little."""
+        """Writes streamed parts without waiting; a crash loses little."""
         if not self._unsaved:
             return
         gathered, self._pending = tuple(self._pending), []
@@ -139,7 +138,7 @@ class LogWriter:
         first: LogRecord | None = None,
         facts: tuple[Fact, ...] = (),
     ) -> "asyncio.Future[None]":
-        """Raises the revision and writes everything pending as one unit.
+        """Raises the revision and writes all pending as one unit.
 
         `first` precedes `record`. The future resolves once durable, or raises StorageFailed.
         """
@@ -151,7 +150,7 @@ class LogWriter:
         return written
 
     def unit(self, record: LogRecord, first: LogRecord | None = None) -> tuple[StoreChange, ...]:
-        """Raises the revision and hands everything pending to the caller to write.
+        """Raises the revision and takes all pending, for the caller to write.
 
         After a failure, call `withdraw`.
         """
@@ -166,7 +165,7 @@ class LogWriter:
         return PutSession(self._log.row), *gathered, *ahead, last
 
     def withdraw(self, unit: tuple[StoreChange, ...], own: int = 1) -> None:
-        """Drops the last `own` records of an unwritten unit, and queues the rest again."""
+        """Drops an unwritten unit's last `own` records, and queues the rest again."""
         # Another commit may have gone to the disk behind it, and taken it along.
         self._forget({c.record.revision for c in unit[-own:] if isinstance(c, AppendRecord)})
         self._gather(unit[1:-own])
@@ -190,7 +189,7 @@ class LogWriter:
         self._forget(gone)
 
     def owe(self, record: LogRecord) -> None:
-        """Queues `record` in place of the newest unwritten one of its type."""
+        """Queues `record` in place of its type's newest unwritten one."""
         self._forget(
             {next(r.revision for r in reversed(self._log.records) if type(r) is type(record))}
         )
@@ -244,11 +243,11 @@ class LogWriter:
         return bool(self._log.aside or self._pending)
 
     def put_aside(self, record: LogRecord) -> None:
-        """Keeps a record that changes nothing, until the next commit numbers it."""
+        """Keeps a record without effect, which the next commit numbers."""
         self._log.aside.append(structs.replace(record, at=self._now()))
 
     async def write_aside(self) -> None:
-        """Writes what is left when no commit follows, ignoring failure."""
+        """Writes the rest if no commit follows, ignoring failure."""
         self._number_aside()
         gathered, self._pending = tuple(self._pending), []
         with suppress(StorageFailed):
@@ -261,7 +260,7 @@ class LogWriter:
 
 
 class SessionEntry:
-    """Changes a session's row; all but reserved numbers awaits the next commit."""
+    """Changes a session's row; all but reserved numbers await a commit."""
 
     def __init__(self, log: HeldLog, store: Store) -> None:
         self._log = log
@@ -275,7 +274,6 @@ class SessionEntry:
         self._reserving.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def reserved(self) -> None:
-        """Waits until the last reservation is durable or failed."""
         if self._reserving is not None:
             await asyncio.wait((self._reserving,))
 

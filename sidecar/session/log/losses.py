@@ -9,7 +9,7 @@ LOST = "[What was said here is lost, because the store was damaged.]"
 
 
 def readable(stored: Stored) -> Stored:
-    """Strips thinking's signatures, and replaces a lost beginning by a user text."""
+    """Strips thinking's signatures; a user text replaces a lost beginning."""
     messages = list(stored.messages)
     if stored.problems:
         messages = [unsigned(message) for message in messages]
@@ -32,6 +32,6 @@ def _is_asking(message: Message) -> bool:
 
 
 def unsigned(message: Message) -> Message:
-    """Strips thinking's signatures: after a gap, providers refuse it signed."""
+    """Strips thinking's signatures, which providers refuse after a gap."""
     parts = (replace(p, metadata={}) if isinstance(p, ReasoningPart) else p for p in message.parts)
     return replace(message, parts=tuple(parts))

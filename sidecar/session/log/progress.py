@@ -27,7 +27,7 @@ class Works:
 
     @contextmanager
     def show(self, title: str, token: Token | None = None) -> Iterator["Work"]:
-        """Shows work until the block ends; a `token` of `None` mints one."""
+        """Shows work until the block ends, minting any missing token."""
         self._number += 1
         ours = token is None
         name = f"{self._session_id} work {self._number}" if token is None else token
@@ -41,7 +41,6 @@ class Works:
             work.tell("end", work.outcome)
 
     def cancel(self, token: Token) -> bool:
-        """Cancels work; returns whether there was any."""
         work = self._under_way.get(token)
         if work is not None:
             work.cancel()
@@ -73,7 +72,7 @@ class Work:
             self._stop()
 
     async def wait_for(self, doing: Coroutine[object, object, T]) -> T:
-        """Does cancellable work. Raises Cancelled."""
+        """Does work. Raises Cancelled."""
         try:
             async with asyncio.TaskGroup() as group:
                 task = group.create_task(doing)

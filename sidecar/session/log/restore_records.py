@@ -1,4 +1,4 @@
-"""Converts restores and redos to records, and back."""
+"""Restores and redos as records, and back."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,11 +28,11 @@ MOST_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A restore or redo, which a redo of `id` takes back.
+    """A restore or redo; `id` names the state before.
 
-    `title` names the target; `undoes` is the restore taken back; `newest` the newest message then.
-    `left` and `back` are messages out of and into the conversation, `fates` pairs `(path, fate)`,
-    `head` the checkpoint afterwards.
+    `title` names the target, `undoes` a restore taken back, `newest` the newest message then.
+    `left` and `back` are messages out of and into the conversation; `fates` pairs `(path, fate)`;
+    `head` is the checkpoint afterwards.
     """
 
     id: str
@@ -54,7 +54,7 @@ def written(
 ) -> RestoreRecord:
     """Makes a record without a revision.
 
-    `recorded` is the view's change; `standing` are revisions of view changes back in force.
+    `recorded` is the view's change; `standing` revisions of view changes back in force.
     """
     files = FilesRestoredRecord(
         restore_id=restored.id,
@@ -100,7 +100,7 @@ def restores_in(
 
 
 def with_news(context: str, records: Sequence[LogRecord]) -> str:
-    """Tells the model, in one line, of restores since the last turn began."""
+    """Adds a line for the model on restores since the last turn began."""
     recent: list[Restored] = []
     late = takewhile(lambda record: not isinstance(record, TurnStartedRecord), reversed(records))
     for record in reversed([*late]):

@@ -1,4 +1,4 @@
-"""Converts rewrites to records, and back."""
+"""Rewrites as records, and back."""
 
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -30,11 +30,11 @@ _V = TypeVar("_V", RewriteRecord, UndoneRecord)
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A logged rewrite, which `opens` an epoch or not.
+    """A logged rewrite; `opens` if it began an epoch.
 
-    `anchor` is the first message after the rewritten stretch; `steps` counts earlier model calls.
+    `anchor` is the first message after the rewritten stretch; `steps` counts model calls before.
     `factor` (from `observations`) and `bias` are the estimate in use. `summary` has author,
-    attempts, cost and facts. An undo's `shown` holds only thinking whose prefix fits no more, or
+    attempts, cost and facts. An undo's `shown` has only thinking whose prefix fits no more, or
     again.
     """
 

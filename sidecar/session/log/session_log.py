@@ -37,9 +37,9 @@ def _unheard(_: Rest) -> None: ...
 class SessionLog(HeldLog):
     """A session's row, messages and records; iterating yields the conversation.
 
-    `messages` has those left behind, too. `past` folds the unread log, for modules of this folder;
-    others ask `whole_log`, or await `whole`, after which `filled` is called. `readings` counts new
-    readings of everything. `damaged`: memory holds more than the store, and than any window.
+    `messages` has also those left behind. `past` folds the unread log, for this folder; others ask
+    `whole_log`, or await `whole`, of which `filled` hears. `readings` counts full readings.
+    `damaged`: memory holds more than the store, and than any window.
     """
 
     def __init__(
@@ -66,11 +66,10 @@ class SessionLog(HeldLog):
 
     @property
     def waiting(self) -> tuple[LogRecord, ...]:
-        """Records still without a revision."""
         return tuple(self.aside)
 
     def become(self, found: Stored) -> Sequence[str]:
-        """Replaces the content by a stored log; returns sentences on unreadable content."""
+        """Takes a stored log's content; returns sentences on what is unreadable."""
         stored = readable(found)
         self.hold(held_of(stored))
         self.writer.forget()
@@ -114,23 +113,23 @@ class SessionLog(HeldLog):
         self.filled(Rest(rest, stored.problems))
 
     def take(self, messages: Iterable[Message]) -> None:
-        """Replaces messages in memory only."""
+        """Changes messages in memory only."""
         self.by_id |= {message.id: message for message in messages}
 
     def has_call(self, call_id: str) -> bool:
-        """Whether a finished answer, not discarded, has a call of this id."""
+        """Whether an ended answer, not discarded, has this call."""
         if self.past is not None and self.past.has_call(call_id):
             return True
         return call_id in chain.from_iterable(self._calls.of(self.by_id.values()))
 
     def unsettled(self) -> list[Message]:
-        """Lists messages that are open, or have a call that has not ended."""
+        """Lists messages open, or with a call that has not ended."""
         messages = self.messages
         settled = self._settled.of(messages)
         return [message for message, ended in zip(messages, settled, strict=True) if not ended]
 
     def openings(self) -> frozenset[str]:
-        """Returns a key for each record in memory that began an epoch."""
+        """Returns keys of records in memory that began an epoch."""
         return frozenset(filter(None, self._openings.of(self.records)))
 
     @property

@@ -19,7 +19,7 @@ _BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
 
 
 def message_count(log: SessionLog) -> int:
-    """Counts all messages, left-behind ones too."""
+    """Counts those left behind, too."""
     return len(log.messages) + (0 if log.past is None else log.past.messages)
 
 
@@ -29,19 +29,19 @@ def steps_before(log: SessionLog) -> int:
 
 
 def imported_at(log: SessionLog) -> Millis:
-    """Returns when a recording was imported, or 0; earlier requests were paid elsewhere."""
+    """Returns when a recording was imported, else 0: earlier requests were paid elsewhere."""
     came = log.last_record(ImportedRecord)
     return 0 if came is None or came.format == OURS else came.at
 
 
 def opened_by(log: SessionLog) -> frozenset[str]:
-    """Returns a key for each record that began an epoch."""
+    """Returns keys of records that began an epoch."""
     opened = log.openings()
     return opened if log.past is None else opened | log.past.opened
 
 
 def ledger_start(log: SessionLog) -> tuple[Folding, MessageId | None]:
-    """Returns a ledger in the making, and the last message it has heard."""
+    """Returns a ledger in the making, and the last message heard."""
     if log.past is None:
         return Folding(), None
     # The newest turns are in every window.
@@ -49,7 +49,7 @@ def ledger_start(log: SessionLog) -> tuple[Folding, MessageId | None]:
 
 
 def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message] | None:
-    """Lists messages after `last`, or all without; `None` if `last` was withdrawn."""
+    """Lists messages after `last`, or all; `None` if `last` was withdrawn."""
     late: list[Message] = []
     for message in reversed(log.by_id.values()):
         if message.id == last:
@@ -64,7 +64,7 @@ def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message]
 def foreign_messages(log: SessionLog) -> frozenset[MessageId]:
     """Finds imported and forked messages, and in a subtask all that look typed.
 
-    Records decide, as imported messages may bear any time. A window may count too many.
+    Records decide: imported messages may bear any time. A window may count too many.
     """
     records, foreign = log.records, set[MessageId]()
     came = (i for i, r in enumerate(records, 1) if isinstance(r, ForkedRecord | ImportedRecord))

@@ -8,9 +8,9 @@ from sidecar.session.view.model_view import ModelView
 
 
 class CompactionPrice:
-    """Caches a price in USD for one revision, until the provider's cache turns warm or cold.
+    """Caches USD for one revision, until the provider's cache turns warm or cold.
 
-    `plan` returns `None` if unknown or nothing is worth omitting.
+    `plan` returns `None` if unknown, or nothing is worth omitting.
     """
 
     def __init__(
@@ -24,7 +24,6 @@ class CompactionPrice:
         self._price: str | None = None
 
     def known(self) -> str | None:
-        """Returns the price if still valid, without planning."""
         return self._price if self._basis == self._now() else None
 
     def find(self) -> None:
@@ -36,7 +35,7 @@ class CompactionPrice:
         self._basis = now
 
     def stays(self, before: int, after: int) -> None:
-        """Keeps the price over records that do not affect the context."""
+        """Keeps the price over records without effect on the context."""
         revision, warm = self._basis
         if revision == before:
             self._basis = (after, warm)

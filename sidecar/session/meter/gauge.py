@@ -1,4 +1,4 @@
-"""Measures a session for its meter."""
+"""Measures sessions."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ SIZED = RECENT_TURNS + 2
 
 @dataclass(frozen=True, slots=True)
 class MeterChoices:
-    """Choices made elsewhere; `next_ttl` is the static text's lifetime if a view were sent now."""
+    """Choices made elsewhere; `next_ttl` is the static text's lifetime if sent now."""
 
     policy: Callable[[], Policy]
     zones: Callable[[], ZoneStarts]
@@ -50,7 +50,7 @@ class MeterChoices:
 
 
 class Gauge:
-    """Measures a session, without planning or changing anything."""
+    """Measures a session, planning and changing nothing."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Gauge:
         self._chosen = chosen
 
     def read(self, compact_now: str | None = None) -> Meter:
-        """Returns the meter; `compact_now` is a compaction's USD, if known."""
+        """`compact_now` is a compaction's USD, if known."""
         size, recent = self._view.size(self._log), self._recent()
         forked = self._log.last_record(ForkedRecord)
         since = 0 if forked is None else forked.at
@@ -91,7 +91,7 @@ class Gauge:
     def foresee(
         self, view: ModelView, messages: Iterable[Message]
     ) -> tuple[ModelRequest, Prediction]:
-        """Predicts the request that would be sent now, and how the cache would serve it."""
+        """Predicts the request if sent now, and what the cache would serve."""
         asked = self._settings
         minimum, known = asked.info().min_cacheable, view.calibration
         prompt = view.prompt(messages, (self._chosen.next_ttl(view), minimum))
@@ -100,7 +100,6 @@ class Gauge:
         return request, self._cached.foresee(request, now, minimum, known.factor, known.bias)
 
     def price_of(self, seen: Prediction) -> str | None:
-        """Returns USD of a predicted request's prompt, or `None` if unknown."""
         usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h)
         return self._models.cost(self._settings.model_id, usage)
 
@@ -123,7 +122,7 @@ class Gauge:
         return velocity((begun, *sizes)) if sizes else 0
 
     def _recent(self) -> Sequence[Turn]:
-        """Returns the newest turns, `SIZED` of them with a known size; more change no figure."""
+        """Returns the newest turns, `SIZED` with a known size; more change no figure."""
         left, newest, sized = self._log.left, [], set[TurnId]()
         turn: TurnId | None = None
         for message in reversed(self._log.by_id.values()):
@@ -138,7 +137,7 @@ class Gauge:
         return turns(reversed(newest))
 
     def _compact_at(self, size: Size) -> int:
-        """Returns the tokens at which the policy must rewrite, or the limit if never."""
+        """Returns the tokens at which the policy must rewrite; the limit if never."""
         room = self._settings.room()
         static = self._view.static_tokens
         if not self._settings.is_on("autoCompact"):
@@ -213,7 +212,7 @@ def _sizes(some: Sequence[Turn]) -> dict[TurnId, int]:
 
 
 def sized_turns(messages: Iterable[Message]) -> list[TurnId]:
-    """Lists turns whose size at their end is known, oldest first."""
+    """Lists turns with a known size at their end, oldest first."""
     return [*_sizes(turns(messages))]
 
 

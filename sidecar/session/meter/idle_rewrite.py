@@ -1,4 +1,4 @@
-"""Rewrites while the user is away, if the next turn needs a rewrite anyway.
+"""Rewrites while the user is away, if the next turn needs it anyway.
 
 Waits for a pause, and for enough to rewrite.
 """
@@ -17,7 +17,7 @@ BATCH = 3
 
 
 class Idle:
-    """Calls `rewrite` once per pause; `True` allows only a rewrite forced on the next turn."""
+    """Calls `rewrite` once a pause; `True` allows only one that the next turn would force."""
 
     def __init__(
         self, log: SessionLog, clock: Clock, rewrite: Callable[[bool], Awaitable[bool]]

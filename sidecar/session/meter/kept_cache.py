@@ -21,7 +21,7 @@ from sidecar.store.format.log_records import PingRecord
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A worthwhile ping: the request to repeat, and its answer."""
+    """A worthwhile ping: the request to repeat, its answer."""
 
     request: ModelRequest
     anchor: Anchor
@@ -29,7 +29,7 @@ class Due:
 
 
 class KeptCache:
-    """Follows a session's cache through a pause, sending nothing."""
+    """Follows the cache through a pause; sends nothing."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class KeptCache:
         self._clock = clock
 
     def due(self) -> Due | None:
-        """Returns the ping to send now, if worth its price after earlier pings of the pause.
+        """Returns the ping to send now, if worth its price after the pause's earlier ones.
 
         The whole prompt must be cached: nothing is written only to be kept alive.
         """
@@ -84,7 +84,6 @@ class KeptCache:
         return foreseen, miss
 
     def restore(self) -> None:
-        """Follows the pings logged since the last answer."""
         anchor = self._view.anchor
         if anchor is None:
             return

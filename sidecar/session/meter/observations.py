@@ -1,4 +1,4 @@
-"""Turns durable records into observations: names and numbers, never texts."""
+"""Observes durable records: names and numbers, never texts."""
 
 import re
 from collections import Counter
@@ -77,7 +77,7 @@ _Observed: TypeAlias = (
 
 
 def observe_record(observe: Observe, info: Info, log: SessionLog, record: LogRecord) -> None:
-    """Queues an observation, so that the step does not wait."""
+    """Queues an observation: a step does not wait."""
     if isinstance(record, _Observed):
         observe(partial(_observation, log, record, info))
 
@@ -231,7 +231,7 @@ def _rewritten(log: SessionLog, record: RewriteRecord) -> Observation:
 
 
 def break_of(record: StepRecord | PingRecord) -> tuple[str, str] | None:
-    """Returns a miss's cause and kind of segment, without place: metrics have few values."""
+    """Returns a miss's cause and kind of segment; no place: metrics have few values."""
     if record.miss is None:
         return None
     segment = record.segment or ""

@@ -13,7 +13,7 @@ PauseWork: TypeAlias = Callable[[], Awaitable[None]]
 
 
 async def pause(coming: Awaitable[T], group: asyncio.TaskGroup, *works: PauseWork) -> T:
-    """Runs `works` until `coming` is there, then cancels them."""
+    """Runs `works` until `coming` is there."""
     tasks = [group.create_task(logged(work)) for work in works]
     try:
         return await coming
@@ -23,7 +23,7 @@ async def pause(coming: Awaitable[T], group: asyncio.TaskGroup, *works: PauseWor
 
 
 async def logged(work: PauseWork) -> None:
-    """Does `work`; a failure is logged, as none is worth a session."""
+    """Logs failures of `work`: none is worth a session."""
     try:
         await work()
     except Exception:

@@ -1,6 +1,6 @@
 """Refreshes the provider's cache in pauses, where worth the price.
 
-A ping repeats the last request for no answer, shortly before five minutes are over.
+A ping repeats the last request without an answer, shortly before five minutes are over.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ daemon wakes as often for its leases."""
 
 
 class Pings:
-    """Sends pings; `gate` is held meanwhile, and `told` publishes the new state."""
+    """Sends pings, holding `gate`; `told` publishes the new state."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Pings:
                 pass
 
     async def _sleep(self) -> bool:
-        """Waits until a ping is due; returns whether there is a cache to keep."""
+        """Waits until a ping is due; returns whether there is a cache."""
         clock = self._environment.clock
         while (anchor := self._view.anchor) is not None:
             left = anchor.started + TTL_MS["5m"] - AHEAD - clock.now()
@@ -70,7 +70,7 @@ class Pings:
         return False
 
     async def _ping(self) -> bool:
-        """Sends a ping if worthwhile; returns whether to consider another."""
+        """Pings if worthwhile; returns whether to consider another."""
         async with self._gate:
             due = self._due()
             # How long pauses last is learned from all of them.

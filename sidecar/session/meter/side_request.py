@@ -50,8 +50,8 @@ class SideRequests:
     async def ask(self, request: ModelRequest, *, logged: bool = True) -> Reply:
         """Returns the answer's text, without calls and thinking.
 
-        The session pays; the cost is logged if `logged`. A read of its own model's cache keeps the
-        prefix warm. Raises ModelFailed.
+        The session bears the cost, recorded if `logged`. Reads of its own model's cache refresh the
+        prefix. Raises ModelFailed.
         """
         models = self._models
         started, draft = self._clock.now(), Draft()

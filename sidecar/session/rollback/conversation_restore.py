@@ -1,4 +1,4 @@
-"""Plans what a restore does to the conversation and its view."""
+"""A restore's conversation and view."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from sidecar.session.view.view_history import Views
 
 @dataclass(frozen=True, slots=True)
 class TalkMove:
-    """Messages that leave and come back, and rewrites in effect then."""
+    """Messages that leave, messages that return, rewrites in effect then."""
 
     left: tuple[MessageId, ...]
     back: tuple[MessageId, ...]
@@ -85,11 +85,11 @@ class ConversationPlans:
         )
 
     def stays(self, before: int) -> None:
-        """Keeps the price known at revision `before`, as the conversation is the same."""
+        """Keeps the price of revision `before`: the conversation is the same."""
         self._price.stays(before, self._log.row.revision)
 
     def moved(self, recorded: Recorded) -> EpochChanged:
-        """Moves the view after a durable restore; returns the event for clients."""
+        """Moves the view after a durable restore; returns clients' event."""
         log, views = self._log, self._views
         self._view.reshape(views.view(), views.anchor, log.records[-1].at)
         self._stand(self._view, tuple(log))
@@ -104,7 +104,7 @@ class ConversationPlans:
         )
 
     def _stand(self, view: ModelView, messages: Sequence[Message]) -> None:
-        """Anchors the view at the last answer, if sent in the same view."""
+        """Anchors the view at the last answer, if sent in it."""
         view.anchor = None
         if (last := next(filter(_is_answer, reversed(messages)), None)) is not None:
             epochs = reversed(self._views.epochs())

@@ -1,4 +1,4 @@
-"""Plans what a restore does to files and open documents."""
+"""A restore's files and open documents."""
 
 import asyncio
 import os
@@ -38,7 +38,7 @@ TAB = "It is open in the editor: close its tab, for saving it would make the fil
 class Files:
     """A plan, and the user's changes since the newest snapshot.
 
-    `notes` tell of content outside the snapshots.
+    `notes` tell of content outside snapshots.
     """
 
     snapshots: Snapshots
@@ -69,9 +69,9 @@ class FilePlans:
         wish: Wish,
         stood: tuple[str, ...] | None = None,
     ) -> Files:
-        """Plans to undo the agent's part, or to redo the restore `redone`.
+        """Plans to undo the agent's part, or to redo a restore.
 
-        `stood` names what was outside the snapshots then. Raises as `Tracking.since`.
+        `stood` names what snapshots left out then. Raises as `Tracking.since`.
         """
         made, fresh = await self._tracking.since()
         every = (*sets, fresh)
@@ -103,7 +103,7 @@ class FilePlans:
         return Files(made, fresh, _with_tabs(self._buffers, made.root, planned), notes)
 
     async def _planned(self, plan: Callable[[ReadFile], RestorePlan], *, here: bool) -> RestorePlan:
-        """Plans on the event loop if the plan is small (`here`), else in a thread."""
+        """Plans here if the plan is small, else in a thread."""
         contents: dict[str, bytes | None] = {}
         while True:
             wanted: set[str] = set()
@@ -117,14 +117,13 @@ class FilePlans:
             contents.update((name, found.get(name)) for name in wanted)
 
     async def foresee(self, files: Files) -> dict[bytes, str]:
-        """Returns the planned changes as unified diffs by path."""
         return {
             a.path: await self._differences.diff(a.path, a.expect, a.entry, a.content)
             for a in files.plan.actions
         }
 
     async def show_conflicts(self, fates: Sequence[Fate]) -> Diffs:
-        """Returns each conflict's diffs: the agent's, others' since, unknown ones."""
+        """Returns conflicts' diffs: the agent's, others' since, unknown ones."""
         show = self._differences.diff
         return {
             fate.path: (
@@ -140,7 +139,6 @@ class FilePlans:
         self._tracking.reached(at, theirs)
 
     async def show_in_editor(self, files: Files) -> None:
-        """Shows restored text in open documents without unsaved changes."""
         if not self._buffers.open_paths():
             return
         root = files.snapshots.root
@@ -159,7 +157,7 @@ class FilePlans:
 
 
 def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str, ...]:
-    """Tells what lies outside the snapshots, now or only then."""
+    """Tells what snapshots do not hold, now or then."""
     gone = [name for name in then or () if name not in now]
     notes = []
     if gone:
@@ -174,7 +172,7 @@ def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str,
 
 
 def _with_tabs(buffers: Buffers, root: Path, plan: RestorePlan) -> RestorePlan:
-    """Adds a hint to each removed file open in a tab, as no protocol closes tabs."""
+    """Adds a hint to removed files open in tabs: no protocol closes tabs."""
     tabs = {
         os.fsencode(real.relative_to(root))
         for real in buffers.open_paths()
@@ -189,7 +187,7 @@ def _with_tabs(buffers: Buffers, root: Path, plan: RestorePlan) -> RestorePlan:
 
 
 def sets_of(files: Files) -> tuple[ChangeSet, ...]:
-    """Returns the user's changes until the restore, then the restore's."""
+    """Returns the user's changes until then, and the restore's."""
     at = files.fresh.after
     kept = (files.fresh,) if files.fresh.changes else ()
     delta = tuple(
@@ -228,7 +226,7 @@ async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...
 
 
 def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, TreeEntry]:
-    """Returns present entries, without the content of now ignored files."""
+    """Returns present entries, without contents that rules now ignore."""
     base = os.fsencode(made.root)
     listed = cache(lambda folder: frozenset(os.listdir(base + b"/" + folder)))
     found: dict[bytes, TreeEntry] = {}
@@ -257,7 +255,7 @@ def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry]) -> dict[
 
 
 def _dirty(buffers: Buffers, root: Path, removed: Mapping[bytes, TreeEntry]) -> dict[bytes, str]:
-    """Hashes open documents that differ from the disk.
+    """Hashes documents that differ from the disk.
 
     A removed file shown as last stored has nothing unsaved.
     """
@@ -279,7 +277,7 @@ def _dirty(buffers: Buffers, root: Path, removed: Mapping[bytes, TreeEntry]) -> 
 
 
 def _saved_hash(text: str) -> str:
-    """Hashes the file that a text would make; empty if impossible."""
+    """Hashes the file a text would make; empty if impossible."""
     try:
         return digest(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:

@@ -37,7 +37,7 @@ from sidecar.workspace.restore.restore_outcome import RestoreRefused
 
 
 class RollbackHost(Protocol):
-    """The session services that a restore needs."""
+    """Session services for a restore."""
 
     async def writable(self, expected_revision: int | None) -> None: ...
 
@@ -46,7 +46,7 @@ class RollbackHost(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Aim:
-    """The state to go to; `redone` is the restore to undo, with its index."""
+    """The state to reach; `redone` is the restore to undo, with its index."""
 
     point: Point
     scope: Scope
@@ -56,7 +56,7 @@ class _Aim:
 
 
 class Rollback:
-    """Restores and redoes, holding `gate` so that no answer streams and no view changes."""
+    """Restores and redoes, holding `gate`: no answer streams, no view changes."""
 
     def __init__(
         self,
@@ -134,7 +134,6 @@ class Rollback:
         return Done(undo, self._log.row.revision, prompt, fates, diffs, notes=notes)
 
     def _nothing(self, wish: Wish, why: str, fates: Sequence[Fate] | None = None) -> Done:
-        """Returns a dry run's empty plan, or raises NothingToDo."""
         if wish.dry_run:
             revision = self._log.row.revision
             return Done("", revision, None, tuple(fates or ()), {}, reason=why)
@@ -183,7 +182,7 @@ class Rollback:
     async def _carry_out(
         self, aim: _Aim, talk: TalkMove | None, files: Files | None, fates: Sequence[Fate]
     ) -> str:
-        """Restores all or nothing; returns the id of the former state."""
+        """Restores as a whole; returns the former state's id."""
         log = self._log
         restored = Restored(
             self._environment.clock.new_id("cp"),
@@ -279,7 +278,7 @@ class Rollback:
 
 
 def _undone(timeline: Timeline, name: str | None) -> _Aim | str:
-    """Finds the named restore, or the newest that can be undone; else says why not."""
+    """Finds the named or the newest restore that can be undone, else says why not."""
     restores = [(n, e.of) for n, e in enumerate(timeline.events) if isinstance(e.of, Restored)]
     redone = {restored.undoes for _, restored in restores}
     fitting = [

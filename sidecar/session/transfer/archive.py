@@ -1,6 +1,6 @@
 """Archives sessions as bundles in the data folder, and takes them back unchanged.
 
-A bundle is pending until its session has left the store; after a crash the store decides.
+Bundles are pending until the session has left the store; after a crash the store decides.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ ARCHIVED = (
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The store to archive from; `owner` is this process, with a lease token for archiving only."""
+    """The store to archive from; `owner` is this process, by a token for nothing else."""
 
     store: Store
     now: Callable[[], Millis]
@@ -76,7 +76,7 @@ def ground_of(store: Store, now: Callable[[], Millis], owner: Owner) -> Ground:
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """An archived session: the bundle's `size` and the store's `freed` bytes."""
+    """An archived session; `size` is the bundle's bytes, `freed` the store's."""
 
     session_id: SessionId
     title: str
@@ -93,10 +93,10 @@ def check_idle(busy: bool, otherwise: str = "cancel it first") -> None:
 
 
 async def archive(ground: Ground, session_id: SessionId) -> tuple[Archived, ...]:
-    """Archives a session after its subtasks; each is in exactly one place at any time.
+    """Archives a session after its subtasks; each is in one place at any time.
 
-    Raises UnknownSession, SessionOwned, BadRequest if too large, or StorageFailed; then the session
-    stays.
+    Raises UnknownSession, SessionOwned, BadRequest if too large, or StorageFailed; the session
+    stays then.
     """
     rows = await ground.store.leaving.family(session_id)
     return tuple([await _archive_one(ground, row.id) for row in rows])
@@ -126,7 +126,7 @@ async def _archive_one(ground: Ground, session_id: SessionId) -> Archived:
 
 
 async def _bundle(store: Store, session_id: SessionId, now: Millis) -> Bundle:
-    """Reads a session whole, keys and unfinished messages included."""
+    """Reads a session, keys and unfinished messages included."""
     stored = await store.logs.load(session_id)
     if stored.problems:
         raise StorageFailed(
@@ -164,7 +164,7 @@ def _name(session_id: SessionId, now: Millis) -> str:
 
 
 def _write(pending: Path, bundle: Bundle) -> int:
-    """Writes a bundle and compares it as read back; returns its bytes. Blocks."""
+    """Writes a bundle and compares a copy read back; returns bytes. Blocks."""
     try:
         make_folder(pending.parent)
         size = bundle_file.write(pending, lines_of(bundle), replace=True)
@@ -192,7 +192,7 @@ async def _take_out(ground: Ground, row: SessionRow, pending: Path) -> int:
 
 
 async def remove_rest(rows: LeavingRows, session_id: SessionId) -> int:
-    """Removes a session's rows in slices; returns their bytes."""
+    """Removes a session in slices; returns the bytes."""
     size, done = 0, False
     while not done:
         left = await rows.remove_some(session_id)
@@ -211,7 +211,7 @@ def _finish(pending: Path) -> Path:
 
 
 async def settle(ground: Ground) -> None:
-    """Finishes what dead processes began, so that each session is in the store or in a bundle."""
+    """Finishes dead processes' work: each session is in the store or in a bundle."""
     for name, at in (await ground.store.leaving.unfinished()).items():
         if at != DELETED:
             await remove_rest(ground.store.leaving, name)
@@ -245,7 +245,7 @@ def _unfinished(folder: Path) -> list[Path]:
 
 
 def bundles_of(data_dir: Path, session_id: SessionId | None = None) -> list[Path]:
-    """Lists bundles of one session or all, oldest first. Blocks."""
+    """Lists bundles, oldest first, of a session or all. Blocks."""
     start = "" if session_id is None else f"{session_id}-"
     folder = data_dir / ARCHIVE
     found = folder.iterdir() if folder.is_dir() else ()
@@ -265,14 +265,14 @@ async def require(store: Store, session_id: SessionId) -> None:
 
 
 def is_own(data_dir: Path, path: Path) -> bool:
-    """Whether a file is of this store's archive, and so trusted. Blocks."""
+    """Whether a file is in this store's archive, so trusted. Blocks."""
     return path.resolve().parent == (data_dir / ARCHIVE).resolve()
 
 
 async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
-    """Stores an archived session, as used `now`; `None` if its id is taken.
+    """Stores an archived session as used `now`; `None` if the id is taken.
 
-    Raises BadRequest if damaged, or StorageFailed; then nothing was stored.
+    Raises BadRequest if damaged, or StorageFailed; nothing was stored then.
     """
     bundle = await asyncio.to_thread(lambda: read_lines(bundle_file.read(path)))
     row = replace(bundle.session, updated=now)

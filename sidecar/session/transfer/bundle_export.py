@@ -1,4 +1,4 @@
-"""Exports a session to a file: only durable, settled content, without likely keys."""
+"""Exports sessions: only durable, settled content, and no likely key."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -52,7 +52,7 @@ class Exported:
 async def export_session(
     environment: Environment, session_id: SessionId, path: str | None, *, overwrite: bool
 ) -> Exported:
-    """Writes a durable file as a whole; `path` is a file or folder, by default in `EXPORTS`.
+    """Writes a durable file whole; `path` is a file or folder, by default in `EXPORTS`.
 
     Raises UnknownSession, BadRequest for a path that exists or cannot be written, StorageFailed.
     """
@@ -97,7 +97,6 @@ async def export_session(
 
 
 def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis) -> Path:
-    """Chooses the file to write. Blocks."""
     if given is None:
         try:
             make_folder(folder)
@@ -157,7 +156,7 @@ def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
 
 
 def with_output(part: Part, renamed: Mapping[str, str]) -> Part:
-    """Gives a call's output its new hash, or none if the output is missing."""
+    """Gives a call its output's new hash, or none if the output is missing."""
     match part:
         case ToolPart(state=(ToolCompleted() | ToolError()) as state) if (
             state.output is not None and state.output.whole is not None

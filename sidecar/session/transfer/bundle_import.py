@@ -1,6 +1,6 @@
-"""Imports a session, under a new id, from a bundle or another agent's recording.
+"""Imports a session from a bundle or another agent's recording, under a new id.
 
-All is checked and assembled before one transaction stores everything.
+All is checked and assembled before one transaction stores it.
 """
 
 import asyncio
@@ -127,7 +127,7 @@ class _Work:
         self._given_up = threading.Event()
 
     def check(self) -> None:
-        """Raises Cancelled in a thread whose import was cancelled."""
+        """Raises Cancelled, in the thread, once the import is cancelled."""
         if self._given_up.is_set():
             raise Cancelled("the import was cancelled")
 
@@ -147,10 +147,10 @@ class _Work:
 async def import_session(
     environment: Environment, source: ImportSource, cwd: str | None, root: Path | None
 ) -> Imported:
-    """Imports a whole session, durably, into folder `cwd` or else the workspace `root`.
+    """Imports a whole session durably.
 
-    A folder that the file names is never used. Raises BadRequest for a refused file, StorageFailed;
-    then nothing was stored.
+    The folder is `cwd`, else the workspace `root`, never one named by the file. Raises BadRequest
+    for a refused file, StorageFailed; nothing was stored then.
     """
     if cwd is None and root is None:
         raise BadRequest("say in cwd which folder the session is to work in", "params.cwd")
@@ -338,7 +338,7 @@ async def _take_recording(
 
 
 def _try_on(environment: Environment, stored: Stored, check: Callable[[], None]) -> None:
-    """Reads the session as on opening. Raises BadRequest if that could never succeed."""
+    """Reads as on opening. Raises BadRequest if that could never succeed."""
     try:
         _read_all(environment, stored, check)
     except (BadRequest, Cancelled):

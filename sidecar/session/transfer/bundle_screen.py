@@ -1,7 +1,7 @@
-"""Screens bundles, which may come from anybody: only texts and their presentation get in.
+"""Bundles may come from anybody: only texts and their presentation get in.
 
-Removed or refused: files' contents, tools allowed unasked, beginnings of prompts, invalid settings,
-references forward, circles.
+Removed or refused are files' contents, tools allowed unasked, beginnings of prompts, invalid
+settings, references forward, circles.
 """
 
 import re
@@ -56,7 +56,7 @@ _SWITCHES = ("autoCompact", "autoContinue")
 
 @dataclass(frozen=True, slots=True)
 class OwnHead:
-    """How prompts begin here; `model` is the only one that may be asked, if restricted."""
+    """Prompts' beginnings here; only `model` may be asked, if set."""
 
     instructions: Sequence[Instruction] = ()
     learned: str = ""
@@ -67,7 +67,7 @@ class OwnHead:
 class Screened:
     """A safe bundle; `retold` if system text or our tools' texts were replaced.
 
-    `model_left` names the bundle's model if it may not be asked here.
+    `model_left` names a model that may not be asked here.
     """
 
     bundle: Bundle
@@ -76,7 +76,7 @@ class Screened:
 
 
 def screened(bundle: Bundle, here: OwnHead) -> Screened:
-    """Removes everything active or pointing elsewhere, and replaces the head of prompts.
+    """Removes what is active or points elsewhere; sets our head of prompts.
 
     Raises BadRequest for content impossible in an export.
     """
@@ -87,7 +87,6 @@ def screened(bundle: Bundle, here: OwnHead) -> Screened:
 
 
 def odd(why: str) -> BadRequest:
-    """Makes the error for a bundle that no export wrote."""
     return BadRequest(
         f"this bundle cannot be taken in: {why}. Export the session again, with a Sidecar that "
         "is not newer than this one",
@@ -137,7 +136,6 @@ def without_snapshots(part: Part) -> Part:
 
 
 def without_files(record: LogRecord) -> LogRecord:
-    """Removes snapshots and change sets."""
     match record:
         case FilesRestoredRecord() | TalkRestoredRecord():
             return structs.replace(record, sets=[])
@@ -169,7 +167,7 @@ def _check_message(message: Message) -> None:
 
 
 def _check_order(records: Sequence[LogRecord]) -> None:
-    """Checks that rewrites and restores are unique and refer to earlier ones."""
+    """Checks that rewrites and restores are unique, referring to earlier ones."""
     notes: set[str] = set()
     rewrites: set[str] = set()
     restores: set[str | None] = {None}
@@ -192,7 +190,7 @@ def _check_order(records: Sequence[LogRecord]) -> None:
 
 
 def _as_here(record: EpochRecord, here: OwnHead) -> EpochRecord:
-    """Replaces text that the model takes for the operator's by this store's and folder's."""
+    """Replaces words that pass for the operator's by our own and the folder's."""
     tools, model = tuple(map(_asking, record.tools)), here.model or record.model
     own = structs.replace(record, tools=tools, model=model)
     static = build_static(model, static_of(own).tools, None, here.instructions, here.learned)
@@ -208,7 +206,7 @@ def _heads(records: Iterable[LogRecord]) -> list[object]:
 
 
 def _asking(tool: ToolShape) -> ToolShape:
-    """Takes built-in tools from here; others keep their descriptions, and ask before each call."""
+    """Takes built-in tools from here; others ask, with their own descriptions."""
     ours = BY_NAME.get(tool.name) if tool.origin == "builtin" else None
     if ours is not None:
         return tool_shape(ours)
@@ -219,7 +217,6 @@ def _asking(tool: ToolShape) -> ToolShape:
 
 
 def _settings(given: JsonObject) -> JsonObject:
-    """Keeps valid settings; the configuration gives the rest."""
     kept: JsonObject = {}
     for name in ("model", "agent"):
         if isinstance(value := given.get(name), str) and _NAME.fullmatch(value.replace("/", ".")):

@@ -27,7 +27,7 @@ logger = logging.getLogger("sidecar.session")
 
 
 async def delete(ground: Ground, workspaces: Workspaces, row: SessionRow) -> tuple[str, ...]:
-    """Deletes a session that is open nowhere; returns `put_aside`'s notes.
+    """Deletes a session open nowhere; returns `put_aside`'s notes.
 
     After StorageFailed the session stays.
     """
@@ -80,7 +80,7 @@ def _unheard(_: int) -> None:
 
 
 async def clear_free(pages: FreePages, tell: Callable[[int], None] = _unheard) -> None:
-    """Returns free pages to the disk in slices, or overwrites them if the file cannot shrink.
+    """Returns free pages in slices, or overwrites them if the file cannot shrink.
 
     `tell` hears the bytes still free.
     """
@@ -106,9 +106,9 @@ def remove_files(data_dir: Path, session_id: SessionId) -> None:
 
 
 async def put_aside(store: Store) -> tuple[str, ...]:
-    """Tells of damaged stores put aside, which may still hold deleted sessions.
+    """Tells of damaged stores put aside, perhaps with deleted sessions.
 
-    They are kept, as nothing is lost unasked.
+    They are kept: nothing is lost unasked.
     """
     return await asyncio.to_thread(_put_aside, store.folder / ASIDE)
 

@@ -1,7 +1,6 @@
 """Reads another agent's recording as messages to continue.
 
-They fit any provider: valid names and ids, thinking without signatures, a word for images without
-bytes.
+They fit any provider: valid names and ids, no signatures, a word for images without bytes.
 """
 
 import gzip
@@ -126,7 +125,7 @@ def _too_large(called: str) -> BadRequest:
 
 @dataclass(slots=True)
 class _Taking:
-    """Collects messages under new ids, as recordings' ids repeat between sessions."""
+    """Gives messages new ids, since recordings' repeat between sessions."""
 
     name: str
     now: Millis
@@ -168,7 +167,6 @@ class _Taking:
         self._add(replace(message, parts=parts))
 
     def note(self, summary: str, at: Millis) -> None:
-        """Adds the recorded agent's own summary, as context."""
         if summary.strip() and self.messages:
             said = TextPart(self._part_id(), RECORDED_SUMMARY + summary.strip(), "context")
             last = self.messages[-1]

@@ -53,5 +53,5 @@ def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quot
 
 
 def is_near(used: int, bound: int) -> bool:
-    """Compares `used` bytes with `bound` MiB; a `bound` of 0 is never near."""
+    """Compares `used` bytes with `bound` MiB."""
     return bool(bound) and used > bound * MIB * WARN_AT

@@ -1,4 +1,4 @@
-"""Rebuilds a session's row and message heads from a damaged log."""
+"""Rebuilds a row and message heads from a damaged log."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ def reviving(config: Config) -> Revive:
 
 
 def _session(config: Config, lost: Headless) -> SessionRow:
-    """Makes a row with a new session's settings and an unknown cost."""
+    """Takes a new session's settings; the cost is unknown."""
     models = [message.model for message in lost.messages if message.model]
     settings: JsonObject = {
         "model": models[-1] if models else config.model,
@@ -54,7 +54,7 @@ def _session(config: Config, lost: Headless) -> SessionRow:
 
 
 def _message(name: MessageId, parts: tuple[Part, ...], left: Headless) -> Message:
-    """Makes a message for its parts; without a record it joins its neighbour's turn."""
+    """Makes a message for parts, without a record in the neighbour's turn."""
     user = any(isinstance(p, TextPart) and p.source != "model" for p in parts)
     began = [record for record in read_all(left.records) if name in named_by(record)]
     named = [record.turn_id for record in began if isinstance(record, TurnStartedRecord)]

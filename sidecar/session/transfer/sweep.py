@@ -41,7 +41,7 @@ SweepProgress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class SweptSessions:
-    """What a sweep did; `skipped` tells of sessions not archived, `space` of the file."""
+    """What was swept; `skipped` tells of sessions not archived, `space` of the file."""
 
     outputs: Freed
     sessions: tuple[Archived, ...]
@@ -60,7 +60,7 @@ def quiet(_: str, __: int, ___: int) -> None: ...
 async def carry_out(
     ground: Ground, plan: RetentionPlan, tell: SweepProgress = quiet
 ) -> SweptSessions:
-    """Removes outputs, then archives sessions, in slices between which a cancel is safe.
+    """Removes outputs, then archives sessions, in slices; a cancel between is safe.
 
     StorageFailed undoes nothing.
     """
@@ -85,7 +85,7 @@ async def carry_out(
 
 
 async def shrink(ground: Ground, tell: SweepProgress = quiet) -> Space:
-    """Shrinks the store's file in slices between which a cancel is safe."""
+    """Shrinks the store's file in slices; a cancel between is safe."""
     pages = ground.store.pages
     before = (await pages.space()).free
     await clear_free(pages, lambda free: tell("space", before - free, before))
@@ -139,7 +139,7 @@ class Sweeping:
             await self._safely(self.once)
 
     async def once(self) -> SweptSessions | None:
-        """Sweeps if due and no other daemon does."""
+        """Sweeps if due, and no other daemon does."""
         ground = self._ground
         keeping, token = ground.store.keeping, ground.owner.token
         await see_time_pass(keeping)
@@ -172,7 +172,7 @@ class Sweeping:
         await erase(self._ground)
 
     async def _bites(self) -> Retention:
-        """Warns of quotas nearly used up; returns rules without those just warned of."""
+        """Warns of quotas nearly used up; returns rules without the just warned."""
         rules, keeping = self._rules(), self._ground.store.keeping
         outputs, sessions = await keeping.used()
         held = await self._ground.store.snapshots.held()
@@ -202,7 +202,7 @@ def quota_event(quota: Quota, at: Millis) -> AlertChanged:
 
 
 def near_folder_quotas(held: Iterable[HeldSpace], bound: int) -> dict[str, Quota]:
-    """Returns snapshot quotas nearly used up; `bound` is MiB per folder."""
+    """Returns quotas nearly used up; `bound` is MiB per folder."""
     near = {shown(one.root): one.held for one in held if is_near(one.held, bound)}
     return {
         f"{FOLDER_QUOTA} {folder}": Quota(

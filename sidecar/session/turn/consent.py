@@ -1,4 +1,4 @@
-"""Decides whether a call may run, and whom to ask."""
+"""Whether a call may run, and whom to ask."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -47,7 +47,7 @@ class Consent:
         part: ToolPart,
         foreseen: Callable[[], Awaitable[list[Json]]],
     ) -> QuestionOutcome | str:
-        """Decides by the workspace's trust, then by rules, then by the user.
+        """Decides by the workspace's trust, then rules, then the user.
 
         `foreseen` returns the call's change as ACP content.
         """

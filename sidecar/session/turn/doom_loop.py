@@ -1,7 +1,7 @@
-"""Detects a model that repeats the same calls in a row, with the same answers.
+"""A model repeating itself: the same calls in a row, with the same answers.
 
-Ignored are times, durations and temporary paths; in answers any numbers. In inputs numbers count,
-as reading on from another line is no repetition.
+Ignored are times, durations and temporary paths; in answers any numbers. In inputs numbers count:
+reading on from another line is no repetition.
 """
 
 import re
@@ -65,7 +65,7 @@ class LoopWatch:
     calls: list[ToolPart] = field(default_factory=list)
 
     async def lets(self, message: Message) -> bool:
-        """Adds an answer's calls; returns whether the model may go on."""
+        """Takes in an answer's calls; returns whether the model may go on."""
         self.calls.extend(tool_parts(message))
         if self.consent.permissions.loops_allowed or not repeated(self.calls, self.cwd):
             return True

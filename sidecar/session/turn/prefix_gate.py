@@ -1,6 +1,6 @@
-"""Lets one request write a cold prefix for all sessions of a daemon.
+"""Lets one request write a cold prefix for a daemon's sessions.
 
-Otherwise each would pay for writing.
+Else each would pay for writing.
 """
 
 import asyncio
@@ -16,7 +16,6 @@ LIMIT = 30.0
 
 
 def static_key(static: Static) -> str:
-    """Hashes model, tools and system text."""
     prompt = Prompt(static.tools, static.system, ())
     return link(static.model, prompt, lambda _: 0, Chain()).hashes[-1]
 
@@ -33,7 +32,7 @@ class ColdGate:
 
     @asynccontextmanager
     async def request(self, key: str, life: Millis) -> AsyncIterator[Callable[[], None]]:
-        """Encloses a request, which waits while another warms the prefix.
+        """Encloses a request; waits while another warms the prefix.
 
         Call the yielded function once the response begins: then the prefix is warm until `life` ms
         after the start. Ending earlier lets another try.

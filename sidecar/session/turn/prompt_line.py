@@ -17,7 +17,7 @@ MOST_WAITING = 16
 
 @dataclass(slots=True)
 class Waiting:
-    """An unfinished prompt; `steered` prompts joined its turn and share its result."""
+    """An unfinished prompt; the `steered` joined its turn and share its result."""
 
     request: PromptRequest
     parts: tuple[Part, ...]
@@ -41,10 +41,9 @@ def user_message(clock: Clock, turn_id: TurnId, parts: tuple[Part, ...]) -> Mess
 
 
 class PromptLine:
-    """Queues a session's prompts; `next` awaits one, or `None` after `close`.
+    """Queues prompts; `next` awaits one, or `None` after `close`.
 
-    `steering` holds messages for the next step; `turning` is locked by a turn, or to keep turns
-    away.
+    `steering` holds messages for the next step; `turning` is held by a turn, or to keep turns away.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -83,14 +82,13 @@ class PromptLine:
         return self._task is not None
 
     def waiting(self) -> int:
-        """Counts prompts in line, without the running one."""
         return len(self._line)
 
     # --- who prompts -------------------------------------------------------------------------
 
     @contextmanager
     def arriving(self, request: PromptRequest) -> Iterator[Waiting]:
-        """Encloses a prompt's preparation, which a cancel already reaches."""
+        """Encloses a prompt's preparation, already cancellable."""
         result = asyncio.get_running_loop().create_future()
         waiting = Waiting(request, (), result, request.cancelled)
         self._arriving.append(waiting)
@@ -100,7 +98,7 @@ class PromptLine:
             self._arriving.remove(waiting)
 
     def enter(self, waiting: Waiting) -> None:
-        """Adds a prompt to the line or to the running turn.
+        """Adds a prompt to the line or the running turn.
 
         Raises Overloaded if sixteen wait, Cancelled after `close`.
         """
@@ -171,7 +169,7 @@ class PromptLine:
         return self._turn_id
 
     def asks(self, task: "asyncio.Task[TurnEnd] | None") -> None:
-        """Sets the task that a cancel stops; with `None` the turn takes no more messages."""
+        """Sets the task to stop on a cancel; `None`: the turn takes no more messages."""
         self._task = task
         if task is None:
             self._turn_id = None

@@ -60,7 +60,7 @@ def is_empty(step: StepEnd) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Runs a turn's steps; `max_tokens` bounds each answer, `purpose` labels requests.
+    """`max_tokens` bounds each answer; `purpose` labels requests.
 
     `gate` is held while an answer streams; `follow_cache` chooses a request's caching.
     """
@@ -87,7 +87,6 @@ class Steps:
             return await self._stream()
 
     async def withdraw(self, step: StepEnd, error: ModelFailed) -> None:
-        """Discards a step without output, and announces the retry."""
         log = self.turn.log
         log.writer.put(replace(step.message, status="discarded"))
         await log.writer.commit(DiscardedRecord(message_id=step.message.id, why=error.message))
@@ -214,7 +213,7 @@ class _Attempt:
         return StepEnd(message, "error", {}, error)
 
     def _unique(self, call_id: str) -> str:
-        """Keeps the provider's id if valid and new, as results refer to calls by id."""
+        """Keeps the provider's id if valid and new, as results refer to it."""
         new = call_id not in self._calls and not self._turn.log.has_call(call_id)
         name = call_id if new and is_id(call_id) else self._turn.clock.new_id("call")
         self._calls.add(name)

@@ -55,11 +55,11 @@ class McpTools(Protocol):
     """The tools of a session's MCP servers."""
 
     def as_now(self, spec: ToolSpec) -> ToolSpec:
-        """Returns the stricter tool, if the server now says so."""
+        """Returns a stricter tool, if the server says so now."""
         ...
 
     async def call(self, spec: ToolSpec, given: Json) -> ToolAnswer:
-        """Calls a tool, unless the server has become stricter. Errors are answers."""
+        """Calls a tool, unless it became stricter. Errors are answers."""
         ...
 
 
@@ -263,7 +263,7 @@ class _Call:
         return CallsEnd.done
 
     def _unasked(self, started: Millis, wanted: Access) -> None:
-        """Logs that a call never ran: later it would look like one cut off half-way."""
+        """Logs that a call never ran: later it would look cut off half-way."""
         self._put_error(UNASKED, "cancelled", started, wanted)
         record = ToolRecord(part_id=self.part.id, failure="cancelled")
         # The turn's end reports a failure.
@@ -287,7 +287,7 @@ class _Call:
         )
 
     async def _keep(self, record: ToolRecord) -> None:
-        """Commits a call's end, or on failure shows a failed call, so that nobody waits."""
+        """Commits a call's end, or shows a failed call, so that nobody waits."""
         try:
             await self.calls.turn.log.writer.commit(record)
         except StorageFailed as error:
@@ -306,7 +306,7 @@ class _Call:
 
 
 def _said(spec: ToolSpec, part: ToolPart) -> authorship.Intent:
-    """Treats files in a foreign tool's input as its writes.
+    """Counts files in a foreign tool's input as its writes.
 
     An edit tool that names none answers for all changes.
     """

@@ -67,7 +67,7 @@ def failed_by(error: Exception) -> TurnEnd:
 
 
 def unstored(end: TurnEnd, error: StorageFailed) -> TurnEnd:
-    """Ends a turn that cannot be stored; an earlier error takes precedence."""
+    """Ends a turn not stored; an earlier error takes precedence."""
     if end.error is not None:
         return end
     text = (
@@ -86,13 +86,13 @@ class MakeRoom(Protocol):
     """Lets the policy rewrite; returns whether a rewrite was made."""
 
     async def __call__(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
-        """`overflowed` means that the provider refused the length."""
+        """`overflowed`: the provider refused the length."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RunningTurn:
-    """A turn of at most `max_steps`; `goes_on` continues after a rewrite in mid-turn."""
+    """A turn of at most `max_steps`; `goes_on`: it continues after a rewrite."""
 
     turn: TurnLog
     steps: Steps
@@ -104,7 +104,7 @@ class RunningTurn:
     max_steps: int
 
     async def run(self, steering: Steering, absorb: Callable[[Message], None]) -> TurnEnd:
-        """Runs steps until the model or the user stops, or an error occurs.
+        """Runs steps until the model or the user stops, or an error.
 
         `absorb` logs and shows a steering message. Cancelling the task ends the turn as cancelled,
         with a whole log.
@@ -154,7 +154,7 @@ class RunningTurn:
         return TurnEnd("max_turn_requests")
 
     async def _step(self) -> StepEnd:
-        """Runs a step, and again if the prompt was too long and room could be made."""
+        """Runs a step, once more if the prompt was too long and room could be made."""
         step = await self.steps.run()
         self.turn.announce("step")
         error = step.error

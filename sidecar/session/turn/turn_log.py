@@ -1,4 +1,4 @@
-"""What a turn logs and tells clients."""
+"""What a turn logs and tells."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from sidecar.store.format.log_records import CutRecord
 
 @dataclass(frozen=True, slots=True)
 class TurnLog:
-    """A turn's log, channel and clock; `meter_changed` tells watchers how full the context is."""
+    """Logs and tells; `meter_changed` tells watchers how full the context is."""
 
     log: SessionLog
     channel: Channel
@@ -29,7 +29,7 @@ class TurnLog:
         self.channel.publish(SessionChanged(row.id, row.revision, cause))
 
     async def make_whole(self, failure: ToolFailure) -> None:
-        """Closes everything open, commits, and tells clients."""
+        """Closes everything open, commits, and tells."""
         now = self.clock.now()
         changed: list[MessageId] = []
         for message in self.log.unsettled():

@@ -1,4 +1,4 @@
-"""The place where a turn's tools work."""
+"""Where a turn's tools work."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Predicts what the provider's cache holds, and checks each prediction."""
+"""Predicts a session's cache at the provider, then checks."""
 
 from typing import TypeVar
 
@@ -33,7 +33,7 @@ def with_cache(record: _R, foreseen: Prediction, miss: Miss | None, usage: Usage
 
 
 class CacheWatch:
-    """Follows a session's requests and cache. `factor` is tokens per raw estimate."""
+    """Follows a session's requests; `factor` is tokens per raw estimate."""
 
     def __init__(self, count: Count) -> None:
         self._count = count
@@ -48,9 +48,9 @@ class CacheWatch:
     def foresee(
         self, request: ModelRequest, at: Millis, minimum: int, factor: float, bias: int = 0
     ) -> Prediction:
-        """Predicts cache reads and writes of a request started `at`, and changes nothing.
+        """Predicts cache reads and writes of a request started `at`; the cache stays.
 
-        `bias` counts tokens ahead of the history beyond their estimate.
+        `bias` adds tokens to those before the history.
         """
         chain = self._link(request)
         # They count only where nothing is read: sizes of what is read were reported.
@@ -69,9 +69,9 @@ class CacheWatch:
     def sent(
         self, request: ModelRequest, at: Millis, minimum: int, factor: float, usage: Usage
     ) -> tuple[Prediction, Miss | None]:
-        """Follows a finished request; reported usage wins over the prediction.
+        """Follows a finished request; reported usage wins.
 
-        A miss means that fewer tokens came from the cache than predicted.
+        A miss: fewer tokens came from the cache than predicted.
         """
         prediction = self.foresee(request, at, minimum, factor)
         now = AnsweredRequest(self._chain, at, prediction, usage)
@@ -83,7 +83,7 @@ class CacheWatch:
         return prediction, miss
 
     def resume(self, request: ModelRequest, started: Millis, usage: Usage) -> None:
-        """Assumes after a restart that a past request's prefixes are cached, sized by `usage`."""
+        """After a restart, assumes an earlier request's prefixes cached, sized by `usage`."""
         chain, marks = self._link(request), marks_of(request.prompt)
         cached = usage.prompt - usage.input
         warm: dict[object, CachedPrefix] = {}

@@ -17,9 +17,9 @@ PartWeights: TypeAlias = Mapping[PartId, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class RenderedMessage:
-    """A rendered message behind its `notes`, with a raw estimate per block.
+    """A message behind its notes, with raw estimates per block.
 
-    Notes come first in `rendered` and `raw`, one block each.
+    `notes` come first in `rendered` and in `raw`, one block each.
     """
 
     message: Message
@@ -30,7 +30,6 @@ class RenderedMessage:
     regions: Mapping[Region, int]
 
     def weights(self) -> PartWeights:
-        """Sums raw estimates by part or note."""
         parts: dict[PartId, tuple[int, int]] = {}
         blocks = (block for one in self.rendered for block in one.blocks)
         for block, tokens in zip(blocks, self.raw, strict=True):
@@ -46,8 +45,8 @@ class RenderedMessage:
 class Anchor:
     """The last response whose usage still measures the prompt's beginning.
 
-    `blocks` counts message blocks in its request. A rewrite ends the anchor, but `ModelView.last`
-    still says what is cached.
+    `blocks` counts message blocks in its request. A rewrite ends the anchor; `ModelView.last` keeps
+    what is cached.
     """
 
     message_id: MessageId
@@ -58,7 +57,7 @@ class Anchor:
 
 
 class Sums:
-    """Counts sent messages, without notes, and sums raw estimates by region as a prompt grows."""
+    """Counts sent messages, without notes, and sums raw estimates by region, as a prompt grows."""
 
     def __init__(self) -> None:
         self._seen: Sequence[RenderedMessage] = ()
@@ -66,7 +65,7 @@ class Sums:
         self._raw: dict[Region, int] = {}
 
     def of(self, seen: Sequence[RenderedMessage]) -> tuple[int, Mapping[Region, int]]:
-        """Sums up all of `seen`, looking only at what changed since the last call."""
+        """Sums up `seen`, looking only at changes since the last call."""
         same = unchanged(self._seen, seen)
         if same < self._until:
             self._until, self._sent, self._raw = 0, 0, {}
@@ -113,7 +112,6 @@ def _counted(block: Block, count: Count) -> Block:
 
 
 def alike(one: RenderedMessage, other: RenderedMessage) -> int:
-    """Counts the leading blocks that are the same."""
     pairs = zip(
         (block for rendered in one.rendered for block in rendered.blocks),
         (block for rendered in other.rendered for block in rendered.blocks),
@@ -123,7 +121,7 @@ def alike(one: RenderedMessage, other: RenderedMessage) -> int:
 
 
 def thinks(message: Message) -> bool:
-    """Whether any content is bound to the prompt before it."""
+    """Whether any content is bound to the prompt before."""
     return any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts)
 
 

@@ -1,6 +1,6 @@
 """A session as the model sees it: parts shown, tokens, the cached prefix.
 
-Messages are rendered and counted once, so that a step takes time by new content only.
+Messages are rendered and counted once: a step takes time by new content.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,11 +39,10 @@ SURELY = 0.9
 
 
 class ModelView:
-    """Builds and measures the prompt of the epoch begun at `since`.
+    """Builds and measures prompts of the epoch begun at `since`.
 
-    `anchor_message` is the first after the newest rewritten stretch, where a cached prefix ends.
-    `static_ttl` is the static part's cache lifetime; `minimum` the fewest tokens the provider
-    caches.
+    A cached prefix ends before `anchor_message`, the first after the newest rewritten stretch.
+    `static_ttl` is the static part's; `minimum` the fewest tokens the provider caches.
     """
 
     def __init__(
@@ -70,7 +69,7 @@ class ModelView:
         self.rewrite(static, factor, since)
 
     def rewrite(self, static: Static, factor: float, since: Millis) -> None:
-        """Begins an epoch with other static bytes or another model, and forgets learned sizes."""
+        """Begins an epoch with other static bytes or another model; sizes are unlearned."""
         self.restate(static, since)
         self.calibration = Calibration(factor)
         self._forget(since)
@@ -78,7 +77,7 @@ class ModelView:
     def restate(self, static: Static, since: Millis) -> None:
         """Sends other static bytes from `since` on; `reshape` begins the epoch.
 
-        Older thinking is bound to the former bytes, and no longer sent.
+        Older thinking is bound to other bytes, and not sent.
         """
         if static == self.static and self._static_raw:
             return
@@ -105,21 +104,19 @@ class ModelView:
         return self.calibration.static(sum(self._static_raw.values()))
 
     def imagined(self) -> "ModelView":
-        """Copies the view, to try changes on."""
         other = copy(self)
         vars(other).update({"rendering": self.rendering.imagined(), "_sums": Sums()})
         return other
 
     def become(self, other: "ModelView") -> None:
-        """Takes all from `other`, after a failure or a new reading of the log."""
         vars(self).update(vars(other))
 
     def reshape(
         self, shown: core_view.View, anchor_message: MessageId | None, since: Millis | None
     ) -> None:
-        """Shows parts otherwise; `since` begins an epoch, unless `None`.
+        """Shows parts otherwise; begins an epoch unless `since` is `None`.
 
-        The calibration stays, and only changed parts are counted again.
+        The calibration stays; only changed parts are counted again.
         """
         answered = self.anchor is not None
         if since is not None and self.anchor is not None:
@@ -136,13 +133,13 @@ class ModelView:
     def take_rest(
         self, pairs: Sequence[tuple[core_view.View, core_view.View]], shown: core_view.View
     ) -> None:
-        """Replaces a window's view by the whole log's; `pairs` are narrow and wide views."""
+        """Widens a window's view to the whole log's; `pairs` are (narrow, wide)."""
         whole = {id(narrow): wide for narrow, wide in pairs}
         self.rendering.shown = shown
         self._left = [(whole.get(id(v), v), anchor) for v, anchor in self._left]
 
     def stand_on(self, message_id: MessageId, shown: core_view.View) -> None:
-        """Anchors at an earlier answer, if remembered and sent in the present view."""
+        """Anchors at an earlier answer, if remembered and sent in this view."""
         self.anchor = self._reported.get(message_id) if shown == self.rendering.shown else None
 
     def _forget(self, since: Millis) -> None:
@@ -153,9 +150,9 @@ class ModelView:
             self._left, self._reported = [], {}
 
     def prompt(self, messages: Iterable[Message], cached: tuple[Ttl, int] | None = None) -> Prompt:
-        """Builds the prompt with breakpoints, anew only after changes.
+        """Builds the prompt with breakpoints, once while nothing changes.
 
-        `cached` is a lifetime and minimum to predict for, instead of the view's own.
+        `cached` is a lifetime and minimum to predict, else the view's own.
         """
         seen = self.rendering.seen(messages)
         cached = cached or (self.static_ttl, self.minimum)
@@ -183,7 +180,7 @@ class ModelView:
         return replace(prompt, breakpoints=marks)
 
     def _shared(self, seen: Iterable[RenderedMessage]) -> int:
-        """Counts leading blocks that the former epoch sent too."""
+        """Counts leading blocks that the epoch before sent, too."""
         blocks = 0
         for one in seen:
             sent = self._sent.get(one.message.id)
@@ -194,9 +191,9 @@ class ModelView:
         return blocks
 
     def size(self, messages: Iterable[Message]) -> Size:
-        """Measures the prompt: reported usage up to the last answer, estimates for the rest.
+        """Measures by reported usage up to the last answer; the rest is estimated.
 
-        The total less the history's calibrated estimate counts as static.
+        What the history's calibrated estimates leave of the total is static.
         """
         seen = self.rendering.seen(messages)
         inputs = seen, self.static, self.anchor, self.last, self.calibration
@@ -229,7 +226,6 @@ class ModelView:
         return Size(total, raw, "estimated", reason, self._tools, guessed, sent, static)
 
     def observe(self, message: Message, messages: Iterable[Message]) -> None:
-        """Anchors and calibrates by a finished step's usage."""
         finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
         if finish is None or not finish.usage.prompt:
             return
@@ -249,13 +245,13 @@ class ModelView:
             del self._reported[next(iter(self._reported))]
 
     def warm_until(self) -> Millis:
-        """Returns when the cache expires, or 0 if nothing is cached."""
+        """Returns when the cache expires; 0 if nothing is cached."""
         if self.last is None or self.last.usage.prompt == self.last.usage.input:
             return 0
         return self.last.started + TTL_MS["5m"]
 
     def renew(self, started: Millis) -> None:
-        """Renews the cache by a request begun at `started` that read the same prefix."""
+        """Renews the cache: a request begun at `started` read the prefix."""
         if self.anchor is not None:
             self.anchor = self.last = replace(self.anchor, started=started)
 

@@ -14,7 +14,7 @@ from sidecar.session.view.message_view import look
 
 
 class PastStanding:
-    """Follows the conversation of past times, with `raw` estimates."""
+    """Follows past conversation with `raw` estimates."""
 
     def __init__(self, static: Static, count: Count, since: Millis) -> None:
         self._count = count
@@ -31,7 +31,6 @@ class PastStanding:
 
     @property
     def raw(self) -> Mapping[Region, int]:
-        """Raw tokens of the whole prompt by region."""
         sums = dict(self._static_raw)
         for region, tokens in self._sums.items():
             sums[region] = sums.get(region, 0) + tokens
@@ -97,5 +96,5 @@ class PastStanding:
 
 
 def _sized(notes: Iterable[Note]) -> list[tuple[Region, str]]:
-    """Returns all that notes' estimates depend on; ids change with each rewrite."""
+    """Returns what notes' estimates depend on; rewrites change ids."""
     return [(note.region, note.text) for note in notes]

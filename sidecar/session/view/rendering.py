@@ -1,4 +1,4 @@
-"""Renders and counts each message of a log once, as shown to the model."""
+"""Renders and counts each message once."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -21,9 +21,9 @@ THREAD_CHARS = 200_000
 
 
 class Rendering:
-    """Renders messages; `shown` holds how parts not verbatim are shown. Estimates are raw.
+    """Renders messages; `shown` says how parts not verbatim are shown. Estimates are raw.
 
-    Thinking from before `bound` belongs to tools or a system text no longer sent.
+    Thinking from before `bound` belongs to tools or a system text sent no more.
     """
 
     def __init__(self, count: Count, model: str, bound: Millis) -> None:
@@ -54,7 +54,7 @@ class Rendering:
         self._row = ([], ())
 
     def reshape(self, shown: core_view.View) -> Mapping[MessageId, RenderedMessage]:
-        """Shows parts otherwise, counting only changed messages again; returns all as before."""
+        """Shows parts otherwise; only changed messages are counted again. Returns all as before."""
         changed = {
             part_id
             for part_id in {*self.shown.shown, *shown.shown}
@@ -112,7 +112,7 @@ class Rendering:
         return sum(self._look(message).raw)
 
     async def refresh(self, messages: Iterable[Message]) -> None:
-        """Renders and counts large new messages in a thread; `seen` does the rest."""
+        """Renders and counts large new messages in a thread."""
         now = list(messages)
         late = now[unchanged(self._row[0], now) :]
         fresh = [message for message in late if not self._is_known(message)]
@@ -125,6 +125,6 @@ class Rendering:
         return look(message, self.shown.shown, self._reader(message), self._count, notes)
 
     def _reader(self, message: Message) -> str:
-        """Returns the reading model; none for thinking bound to other static bytes."""
+        """Returns the reading model; none for thinking bound to other bytes."""
         unreadable = message.created < self._bound and thinks(message)
         return "" if unreadable else self._model

@@ -7,7 +7,7 @@ from sidecar.core.parts import JsonObject
 
 @dataclass(slots=True)
 class Counts:
-    """Counts, including summaries only previewed or cancelled."""
+    """Counts previewed and cancelled summaries, too."""
 
     rewrites: int = 0
     summary_calls: int = 0

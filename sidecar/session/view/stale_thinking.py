@@ -1,4 +1,4 @@
-"""Finds thinking not to be sent, because the prefix before it changed.
+"""Finds thinking not to be sent, because the prefix before changed.
 
 Newer models answer 400 to thinking behind any other prefix.
 """
@@ -13,7 +13,7 @@ from sidecar.session.view.view_history import Epoch
 def unbound(messages: Iterable[Message], epochs: Sequence[Epoch], now: View) -> frozenset[PartId]:
     """Finds shown thinking whose prefix would differ from the original.
 
-    `epochs` are all views so far, oldest first; `now` is the planned one.
+    `epochs` are all views so far, oldest first; `now` is planned.
     """
     conversation = [message for message in messages if message.status != "discarded"]
     owned = {

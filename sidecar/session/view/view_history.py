@@ -24,9 +24,9 @@ SHARE = 16
 class Epoch:
     """A view from a time on, which that time's thinking is bound to.
 
-    `newest` is the change that last began an epoch of the cache, at `opened`, and was in effect
-    then. `later` rewrites made the view from `base`, which other epochs share; `known` refers to
-    the view while anybody holds it.
+    `newest` is the change, in effect then, that last began an epoch of the cache, at `opened`.
+    `later` rewrites made the view from `base`, which other epochs share; `known` holds the view
+    while anybody does.
     """
 
     since: Millis
@@ -38,7 +38,7 @@ class Epoch:
 
     @property
     def view(self) -> View:
-        """Folded on request, as each view lists all that ever left the prompt."""
+        """Folded on request: each lists all that ever left the prompt."""
         if not self.later:
             return self.base
         found = self.known[0]() if self.known else None
@@ -49,14 +49,14 @@ class Epoch:
 
 
 class Views:
-    """Follows the records that change the view, reading each once."""
+    """Follows records of the view, reading each once."""
 
     def __init__(self, records: Sequence[LogRecord]) -> None:
         self._records = records
         self.forget()
 
     def forget(self) -> None:
-        """Reads everything again, after a failed write."""
+        """Reads all again, after a failed write."""
         self._read = 0
         self._made: dict[str, Recorded] = {}
         self._by_revision: dict[int, Recorded] = {}
@@ -67,7 +67,7 @@ class Views:
         self._opened: tuple[Millis, Recorded] | None = None
 
     def take_rest(self) -> list[tuple[View, View]]:
-        """Reads the whole log instead of a window; returns pairs of narrow and whole views."""
+        """Reads all, not only a window; returns pairs of narrow and whole views."""
         before = self._epochs
         self.forget()
         return [(one.view, other.view) for one, other in zip(before, self.epochs(), strict=False)]
@@ -106,7 +106,7 @@ class Views:
 
     @property
     def opened(self) -> tuple[Millis, Recorded] | None:
-        """The newest change that began an epoch, in effect or not, and when."""
+        """The newest change that began an epoch, in effect or not."""
         self._follow()
         return self._opened
 
@@ -116,7 +116,6 @@ class Views:
         return self._pinned
 
     def find(self, compaction_id: str) -> Recorded | None:
-        """Finds a rewrite, even if undone."""
         self._follow()
         return self._made.get(compaction_id)
 
@@ -125,9 +124,9 @@ class Views:
         return not any(_is(recorded, compaction_id) for recorded in self._stood[-1][1])
 
     def left_out(self, compaction_id: str) -> frozenset[PartId] | None:
-        """Lists parts that a rewrite omitted or shortened; `None` for an unknown id.
+        """Lists parts that a rewrite omitted or shortened; `None` if unknown.
 
-        Parts of earlier rewrites count too, where their notes were retired for this one's.
+        Those of earlier rewrites count, if it retired their notes.
         """
         found = self.find(compaction_id)
         if found is None:
@@ -141,7 +140,6 @@ class Views:
 
     @property
     def made(self) -> int:
-        """Counts all rewrites, undone ones too."""
         self._follow()
         return len(self._made)
 

@@ -1,4 +1,4 @@
-"""Widens a window's view once the whole log is read."""
+"""Widens a window's view to the whole log."""
 
 from collections.abc import Callable
 
