@@ -1,4 +1,4 @@
-"""Shows checkpoints, changes and restore outcomes as tables."""
+"""Checkpoints, changes and restore outcomes as tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -36,13 +36,12 @@ SINGULAR = {"conflicts": "conflict"}
 
 
 def turns_of(checkpoints: Sequence[Checkpoint]) -> Mapping[str, int]:
-    """Numbers the turns from 1, by id."""
     names = dict.fromkeys(one.turn_id for one in checkpoints if one.turn_id)
     return {name: number for number, name in enumerate(names, 1)}
 
 
 def timeline(listed: CheckpointListResult) -> Table:
-    """Shows checkpoints, oldest first; abandoned branches are dim."""
+    """Oldest first; abandoned branches are dim."""
     table = Table(box=None, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("when", no_wrap=True)

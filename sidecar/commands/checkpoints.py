@@ -86,7 +86,6 @@ def show(session: str, *, as_json: bool) -> int:
 
 
 async def _stored(session: SessionId) -> CheckpointListResult:
-    """Reads checkpoints from the store, without daemon or lease."""
     config, _ = load(workspace=None, environment=os.environ, options={})
     store = await asyncio.to_thread(open_store, config.data_dir)
     try:

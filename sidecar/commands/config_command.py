@@ -41,7 +41,6 @@ def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
 
 
 def check(folder: Path) -> int:
-    """Prints problems; returns 1 for any."""
     resolved = _resolved(folder, "{}")
     for problem in resolved.problems:
         print(visible(str(problem)))
@@ -59,7 +58,6 @@ def check(folder: Path) -> int:
 
 
 def readable_keys(resolved: Resolved) -> list[str]:
-    """Returns files of settings that hold a key and that others can read."""
     given = (resolved.origins.get(name, ()) for name, one in SETTINGS.items() if one.secret)
     layers = {origin.layer.name: origin.layer for found in given for origin in found}
     files = (name for name, layer in layers.items() if layer.kind == "user")

@@ -63,7 +63,6 @@ def stop(*, now: bool) -> int:
 
 
 def _asked(wish: str) -> list[str]:
-    """Asks every daemon that runs; returns the answers once all have closed their connections."""
     asked: list[socket.socket] = []
     for path in paths_beside(socket_path(os.environ, __version__)):
         connection = reached(path)

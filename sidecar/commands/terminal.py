@@ -33,7 +33,6 @@ def terminal(*, stderr: bool = False, quiet: bool = False, width: int | None = N
 
 
 def wide_terminal() -> Terminal:
-    """Returns a console as wide as the terminal, or `PIPED_WIDTH`."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return terminal(width=None if known else PIPED_WIDTH)
 
@@ -43,7 +42,6 @@ def shown(text: str, style: str = "") -> Text:
 
 
 def refused(console: Console, message: str) -> int:
-    """Prints why a command failed; returns 1."""
     console.print(shown(message, "red"), soft_wrap=True)
     return 1
 

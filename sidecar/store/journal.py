@@ -85,9 +85,9 @@ class Store:
     def open(
         cls, folder: Path, *, now: Callable[[], int], uptime: ReadUptime = lambda: None
     ) -> "Store":
-        """Opens the store in a folder, made if missing; blocks for milliseconds.
+        """In a folder, made if missing; blocks for milliseconds.
 
-        `now` (ms since 1970) and `uptime` must suit any thread. Unwritable stores open for reading;
+        `now` (ms since 1970) and `uptime`: for any thread. Unwritable stores open for reading;
         raises StorageFailed if unreadable.
         """
         try:
@@ -127,7 +127,7 @@ class Store:
 
     @classmethod
     def look(cls, folder: Path, *, now: Callable[[], int]) -> "Store":
-        """Opens an existing store for reading, without migration; raises StorageFailed."""
+        """For reading, without migration; raises StorageFailed."""
         path = folder / store_files.NAME
         try:
             found = store_files.read(path, version) if path.exists() else 0
@@ -143,7 +143,7 @@ class Store:
 
     @property
     def read_only(self) -> bool:
-        """Whether nothing can be written: the schema is newer, or the folder read-only."""
+        """The schema is newer, or the folder read-only."""
         return self._why is not None
 
     def refusal(self) -> StorageFailed | None:
@@ -178,11 +178,10 @@ class Store:
         return store_files.size(self._path)
 
     def waiting(self) -> int:
-        """Counts writes not yet done; may be called from any thread."""
+        """Writes not yet done; from any thread."""
         return 0 if self._writer is None else self._writer.depth()
 
     async def close(self) -> None:
-        """Finishes all writes; may be called again."""
         if self._closed:
             return
         self._closed = True

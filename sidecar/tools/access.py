@@ -50,7 +50,7 @@ _OF_ENVIRONMENT = ("bin", "Scripts", "lib", "lib64", "Lib")
 
 
 def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
-    """Returns a call's access, with a `problem` for malformed input; takes a few calls of lstat."""
+    """With a `problem` for malformed input; a few calls of lstat."""
     if spec.origin != "builtin":
         return Access(spec.kind, _client_title(spec, given))
     try:
@@ -151,7 +151,6 @@ def _writing(
 def _special_folders(
     reals: list[Path], shown: list[str], linked: set[str], root: Path
 ) -> Iterator[str]:
-    """Yields folders around files or workspace with what runs later, and Python environments."""
     above = own_names(root)
     yield from filter(None, (held_above(above, name) for name in shown or ([] if reals else [""])))
     # By a link a file may lie in an environment, too, and a folder be one.
@@ -165,7 +164,6 @@ def _special_folders(
 
 
 def _marked_above(folder: Path, root: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
-    """Returns folders with a mark, below the workspace's root, or outside below the disk's."""
     base = root if folder.is_relative_to(root) else Path(folder.anchor)
     return roots_above(folder, base, marks)
 

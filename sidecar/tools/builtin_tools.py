@@ -207,7 +207,7 @@ def kept_end(spec: ToolSpec) -> Keep:
 
 
 def signature(spec: ToolSpec) -> str:
-    """Writes a tool's inputs as in `{path, offset?, limit?}`."""
+    """As in `{path, offset?, limit?}`."""
     properties, required = spec.input_schema.get("properties"), spec.input_schema.get("required")
     names = properties if isinstance(properties, dict) else {}
     needed = required if isinstance(required, list) else []

@@ -1,4 +1,4 @@
-"""Runs tools that the client provides."""
+"""Tools provided by the client."""
 
 from dataclasses import dataclass, field, replace
 

@@ -43,7 +43,6 @@ def _tell(line: str) -> None:
 
 @cache
 def _watcher() -> int:
-    """Starts the shell; returns the pipe's end that no other process has."""
     readable, writable = os.pipe()
     try:
         os.posix_spawn(

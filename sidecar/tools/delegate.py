@@ -1,4 +1,4 @@
-"""The tool `delegate`, which gives a task to a child session that reports back."""
+"""`delegate`: a task for a child session, which reports back."""
 
 from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.conversation.turns import TITLE

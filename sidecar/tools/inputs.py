@@ -35,7 +35,7 @@ def check(schema: JsonObject, given: JsonObject) -> None:
 
 
 def text(given: JsonObject, key: str) -> str:
-    """Returns a required string; raises BadRequest."""
+    """A required string; raises BadRequest."""
     found = optional_text(given, key)
     if found is None:
         raise BadRequest(f"`{key}` is missing.", f"input.{key}")
@@ -43,7 +43,7 @@ def text(given: JsonObject, key: str) -> str:
 
 
 def optional_text(given: JsonObject, key: str) -> str | None:
-    """Returns a string, or `None` when absent or null; raises BadRequest."""
+    """`None` when absent or null; raises BadRequest."""
     value = given.get(key)
     if value is not None and not isinstance(value, str):
         raise BadRequest(f"`{key}` must be a string, not {kind(value)}.", f"input.{key}")
@@ -53,7 +53,7 @@ def optional_text(given: JsonObject, key: str) -> str | None:
 
 
 def whole(given: JsonObject, key: str, *, least: int = 0) -> int | None:
-    """Returns a whole number (`10.0` is 10), or `None` when absent or null; raises BadRequest."""
+    """`10.0` is 10; `None` when absent or null; raises BadRequest."""
     value = given.get(key)
     if value is None:
         return None
@@ -67,7 +67,7 @@ def whole(given: JsonObject, key: str, *, least: int = 0) -> int | None:
 
 
 def flag(given: JsonObject, key: str) -> bool:
-    """Returns a boolean, false when absent or null; raises BadRequest."""
+    """False when absent or null; raises BadRequest."""
     value = given.get(key)
     if value is not None and not isinstance(value, bool):
         raise BadRequest(f"`{key}` must be true or false, not {kind(value)}.", f"input.{key}")

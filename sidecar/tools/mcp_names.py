@@ -21,12 +21,12 @@ def server_prefix(server: str) -> str:
 
 
 def server_of(spec: ToolSpec) -> str:
-    """Names the server of a tool; "" for other tools."""
+    """Empty for other tools."""
     return spec.name.split("__")[1] if spec.origin == "mcp" else ""
 
 
 def _plain(name: str, most: int) -> str:
-    """Makes a name that providers accept, without the separator `__`.
+    """As providers accept, without the separator `__`.
 
     A changed name gets a hash, and so does one that ends as if with a hash: a rule for one tool
     must not cover a second.

@@ -1,4 +1,4 @@
-"""Keeps both ends of an output of any length, in bounded memory."""
+"""Both ends of an output of any length, in bounded memory."""
 
 from collections import deque
 
@@ -34,7 +34,6 @@ class OutputEnds:
             self.dropped += gone
 
     def text(self) -> str:
-        """Returns both ends, with the number of bytes dropped between."""
         tail = b"".join(self._tail)
         if not self.dropped:
             return (bytes(self._head) + tail).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""The tool `recall`, which reads a logged part again."""
+"""`recall`: read a logged part again."""
 
 from sidecar.core.parts import JsonObject
 from sidecar.tools import inputs

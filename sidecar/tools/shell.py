@@ -47,7 +47,7 @@ _OBEYED = (
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
-    """How a command ended; `code`: `None` if killed; `notes`: for the model."""
+    """`code`: `None` if killed; `notes`: for the model."""
 
     text: str
     code: int | None
@@ -133,7 +133,6 @@ def _shell(environment: Mapping[str, str]) -> str:
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """Returns the environment without secrets, pager, or prompts."""
     kept = {**for_git(without_secrets(environment)), **_named_anew(environment)}
     return {**kept, "TERM": "dumb", **_PLAIN}
 
@@ -186,7 +185,6 @@ async def _running(
 
 
 async def _started(start: Awaitable[Process]) -> Process:
-    """Starts a process; if cancelled meanwhile, ends the whole group."""
     starting = asyncio.gather(start, return_exceptions=True)
     cancelled: asyncio.CancelledError | None = None
     while not starting.done():

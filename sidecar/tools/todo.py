@@ -1,4 +1,4 @@
-"""The tool `todo`, the model's own todo list."""
+"""`todo`: the model's own todo list."""
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
@@ -12,7 +12,7 @@ _MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
 
 
 async def todo(given: JsonObject, context: ToolContext) -> ToolAnswer:  # noqa: ARG001 - every tool takes both
-    """Shows the list; `metadata.items`: each `{content, status}`."""
+    """`metadata.items`: each `{content, status}`."""
     items = read_items(given)
     done = sum(status == "completed" for _, status in items)
     listed: list[Json] = [{"content": content, "status": status} for content, status in items]
@@ -24,7 +24,7 @@ async def todo(given: JsonObject, context: ToolContext) -> ToolAnswer:  # noqa: 
 
 
 def read_items(given: JsonObject) -> tuple[tuple[str, str], ...]:
-    """Returns each item as (content, status); raises BadRequest."""
+    """`(content, status)`; raises BadRequest."""
     items = given.get("items")
     if not isinstance(items, list):
         raise BadRequest(f"`items` must be an array, not {kind(items)}.", "input.items")

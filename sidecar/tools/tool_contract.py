@@ -22,7 +22,7 @@ class PermissionOption:
 
 @dataclass(frozen=True, slots=True)
 class TerminalEnd:
-    """How a command ended; `code`: `None` if killed. `cut`: the beginning is missing."""
+    """`code`: `None` if killed. `cut`: the beginning is missing."""
 
     text: str
     code: int | None
@@ -70,7 +70,7 @@ class Client(Protocol):
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Asks the user; returns the chosen option's id, or `None` if dismissed."""
+        """The chosen option's id, or `None` if dismissed."""
         ...
 
     async def read_text_file(self, session_id: SessionId, path: str) -> str: ...

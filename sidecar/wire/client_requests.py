@@ -1,4 +1,4 @@
-"""Sends requests and notifications to one client."""
+"""Requests and notifications to one client."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ class ClientRequests:
         self._closed = False
 
     def notify(self, method: str, params: JsonObject) -> None:
-        """Sends a notification; meant for LSP's own only."""
+        """LSP's own notifications only."""
         self._outbox.answer({"jsonrpc": "2.0", "method": method, "params": params})
 
     async def request(self, method: str, params: JsonObject) -> Json:

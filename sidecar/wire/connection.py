@@ -1,4 +1,4 @@
-"""Keeps one client's capabilities, requests and notifications."""
+"""One client: capabilities, requests and notifications."""
 
 import os
 from dataclasses import dataclass
@@ -106,7 +106,6 @@ class Connection:
 
     @property
     def terminals(self) -> Terminals | None:
-        """Returns none, as LSP has none."""
         return None
 
     # --- telling the client ------------------------------------------------------------------
@@ -172,7 +171,7 @@ class Connection:
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Asks the user; returns `None` for a dismissed question.
+        """`None` for a dismissed question.
 
         Raises ClientFailed for a client that cannot ask, or an unknown option.
         """
@@ -235,7 +234,7 @@ def _choice(answer: Json, options: tuple[PermissionOption, ...]) -> str | None:
 
 
 def alarm(event: AlertChanged) -> JsonObject | None:
-    """Returns an alert as a message; `None` below a warning."""
+    """`None` below a warning."""
     kinds = {"warning": 2, "critical": 1}
     if event.state != "raised" or event.level not in kinds:
         return None
@@ -243,7 +242,7 @@ def alarm(event: AlertChanged) -> JsonObject | None:
 
 
 def path_of(uri: str) -> str | None:
-    """Returns the path of a `file:` URI; `None` for others."""
+    """`None` for other URIs than `file:`."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" else None
 

@@ -78,7 +78,7 @@ class Face(Protocol):
     def answered(self, method: str) -> None: ...
 
     def explain(self, method: str, error: Exception) -> JsonObject | None:
-        """Returns an error to send; `None` for an unexpected one."""
+        """`None` for an unexpected error."""
         ...
 
 
@@ -100,7 +100,6 @@ class Dispatch:
         return tuple(task for _, task in self._under_way.values())
 
     def is_full(self) -> bool:
-        """Whether more requests wait than are worked on at once."""
         return len(self._under_way) > 2 * AT_ONCE
 
     async def settle(self, limit: float) -> None:
@@ -293,7 +292,7 @@ def _required(shape: type) -> frozenset[str]:
 
 
 def structure(params: Json, shape: type | None) -> Any:  # noqa: ANN401 - of the given shape
-    """Converts params to `shape`; raises RefusedMessage, naming the invalid field."""
+    """Raises RefusedMessage, naming the invalid field."""
     if shape is None:
         return params
     if isinstance(params, dict):

@@ -65,7 +65,7 @@ def code_of_turn(kind: str) -> int:
 
 
 def fault(error: SidecarError) -> JsonObject:
-    """Writes an error for the wire, always with `data.kind`."""
+    """Always with `data.kind`."""
     data: JsonObject = {k: v for k, v in error.data.items() if v is not None}
     return {
         "code": CODES.get(type(error), INTERNAL_ERROR),
@@ -75,7 +75,6 @@ def fault(error: SidecarError) -> JsonObject:
 
 
 def _short(message: str) -> str:
-    """Cuts a message's middle, as advice stands at the end."""
     if len(message) <= MOST_SAID:
         return message
     half = MOST_SAID // 2

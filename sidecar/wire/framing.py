@@ -1,7 +1,6 @@
-"""Turns bytes into messages and back, for both framings.
+"""Bytes to messages and back, for both framings.
 
-These are LSP's `Content-Length:` headers, or one JSON object a line if the first byte is `{` or
-`[`.
+LSP's `Content-Length:` headers; or one JSON object a line, if the first byte is `{` or `[`.
 """
 
 import json

@@ -56,11 +56,11 @@ class Outbox:
         self.framing: Framing = "headers"
 
     def depth(self) -> int:
-        """Counts waiting messages; from any thread."""
+        """Waiting messages; from any thread."""
         return len(self._waiting)
 
     def answer(self, message: JsonObject) -> None:
-        """Queues an answer or request, which is never dropped."""
+        """Or a request: never dropped."""
         self._add(_Entry("answer", message, _size(message)))
 
     def update(self, session_id: str, message: JsonObject) -> None:
@@ -122,7 +122,6 @@ class Outbox:
         self._moved.set()
 
     async def run(self) -> None:
-        """Writes messages until closed and empty, or the client is gone."""
         while True:
             if not self._waiting:
                 self._resync()
@@ -186,7 +185,7 @@ class Outbox:
 
 
 def join(into: JsonObject, more: JsonObject, text: list[str]) -> int:
-    """Adds a chunk's text and newer sequence number to another; returns the characters added."""
+    """Keeps the newer sequence number; returns the characters added."""
     inner, source = _at(into, text[:-1]), _at(more, text[:-1])
     added = str(source[text[-1]])
     inner[text[-1]] = str(inner[text[-1]]) + added

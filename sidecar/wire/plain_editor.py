@@ -83,7 +83,6 @@ class PlainEditor(ThroughClient):
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Asks the user; returns `None` if dismissed or impossible."""
         if self.connection.can.ask_permission:
             return await self.connection.request_permission(session_id, tool_call, options)
         title = str(tool_call.get("title") or "a tool")
@@ -112,7 +111,6 @@ class PlainEditor(ThroughClient):
 
 
 def _asked(title: str, tool_call: JsonObject) -> list[str]:
-    """Returns the question's lines: title and change, or all input missing in the title."""
     content = tool_call.get("content")
     lines: list[str] = []
     for block in content if isinstance(content, list) else ():
@@ -168,7 +166,7 @@ def _pages(lines: Sequence[str]) -> list[str]:
 
 
 def meter_line(meter: Meter) -> str:
-    """Writes the meter on one line; `~` marks an estimate."""
+    """`~` marks an estimate."""
     mark = "~" if meter.accuracy == "estimated" else ""
     return f"{mark}{meter.percent:.0f}% · {tokens(meter.used)}/{tokens(meter.limit)}"
 

@@ -16,7 +16,7 @@ CONFLICTS = ("refuse", "keep", "overwrite", "merge")
 
 
 def wanted(words: str) -> tuple[Scope, OnConflict, int | None]:
-    """Reads the words in any order; raises BadRequest."""
+    """In any order; raises BadRequest."""
     scope, on_conflict, number = "both", "refuse", None
     for word in words.split():
         if word in SCOPES:
@@ -41,7 +41,7 @@ class UndoableTurn:
 
 
 async def turns_back(session: Session) -> list[UndoableTurn]:
-    """Returns turns, newest first; raises BadRequest without any."""
+    """Newest first; raises BadRequest without any."""
     found = (await session.checkpoints.listed()).checkpoints
     turns = [
         UndoableTurn(
@@ -56,7 +56,7 @@ async def turns_back(session: Session) -> list[UndoableTurn]:
 
 
 def numbered(turns: list[UndoableTurn], number: int) -> UndoableTurn:
-    """Returns a turn by number, 1 the newest; raises BadRequest beyond the last."""
+    """1 is the newest; raises BadRequest beyond the last."""
     if not 1 <= number <= len(turns):
         raise BadRequest(f"this session has {len(turns)} turns: give a number up to that")
     return turns[number - 1]

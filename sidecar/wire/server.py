@@ -246,7 +246,6 @@ async def _after(answered: asyncio.Event, then: Callable[[], Awaitable[None]]) -
 
 
 async def _until_orphaned(parent: "asyncio.Future[int | None]", *, is_child: bool) -> None:
-    """Waits until the named process, or Sidecar's parent, ends."""
     started_by = os.getppid()
     named = await parent
     while (not is_child or os.getppid() == started_by) and (named is None or _alive(named)):  # noqa: ASYNC110 - no event tells
@@ -277,7 +276,6 @@ def _options(params: JsonObject) -> JsonObject:
 
 
 def _root(params: JsonObject) -> Path | None:
-    """Returns the first folder open in the editor; raises ValueError for another URI."""
     folders = params.get("workspaceFolders")
     first = folders[0] if isinstance(folders, list) and folders else None
     uri = first.get("uri") if isinstance(first, dict) else params.get("rootUri")

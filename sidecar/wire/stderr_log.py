@@ -40,11 +40,10 @@ class WindowLog:
             os.set_blocking(descriptor, False)
 
     def set_level(self, level: str) -> None:
-        """Sets the level; an unknown name changes nothing."""
+        """An unknown name changes nothing."""
         self._level = logging.getLevelNamesMapping().get(level.upper(), self._level)
 
     def write(self, level: int, line: str) -> None:
-        """Writes a line, cut if too long to come whole."""
         with self._lock, suppress(OSError):
             if self._descriptor is not None and level >= self._level:
                 data = line.encode(errors="replace")[: select.PIPE_BUF - 1]
@@ -68,7 +67,6 @@ class _ToWindow(logging.Handler):
 
 
 def log_to_stderr(level: str) -> None:
-    """Logs in the process of a single window."""
     _log(level, logging.StreamHandler(sys.stderr))
 
 

@@ -1,4 +1,4 @@
-"""Reads stdin and writes stdout in threads of their own."""
+"""stdin and stdout in threads of their own."""
 
 import asyncio
 import os

@@ -161,7 +161,7 @@ def prompt_result(result: PromptResult) -> JsonObject:
 
 
 def usage(used: Usage) -> JsonObject:
-    """Writes counts of tokens; `inputTokens` excludes cached ones."""
+    """`inputTokens` excludes cached ones."""
     written = used.cache_write_5m + used.cache_write_1h
     return {
         "inputTokens": used.input,

@@ -18,9 +18,9 @@ LONGEST = 60
 
 
 def unread(method: str, params: Json, shape: object) -> Iterator[str]:
-    """Yields a warning for each unknown field, with the closest known name.
+    """Unknown fields of `params` and inner objects, each with the closest known name.
 
-    Looks into inner objects too; skips names with a leading `_`, and objects of no fixed shape.
+    Except names with a leading `_`, and objects of no fixed shape.
     """
     known = _fields(shape)
     if not known or not isinstance(params, dict):

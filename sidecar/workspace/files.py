@@ -36,7 +36,7 @@ class FileLines:
 
 
 def read_text(real: Path) -> str:
-    """Reads a file with its line endings unchanged.
+    """Line endings unchanged.
 
     Raises BadRequest for an irregular, binary or too large file, OSError.
     """
@@ -126,7 +126,7 @@ def newline(text: str) -> str:
 
 
 def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
-    """Replaces a file's text at once, so that readers see the old or the new.
+    """Replaces a file's text; readers see old or new text.
 
     Keeps an existing mode, unless `private` (owner only). Makes missing folders. OSError leaves the
     file unchanged.

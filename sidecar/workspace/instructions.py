@@ -23,7 +23,7 @@ MAX_INSTRUCTION = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """A file's absolute `path`, and its `text`, cut at 64 KiB."""
+    """Absolute `path`, `text` capped at 64 KiB."""
 
     path: str
     text: str
@@ -34,10 +34,10 @@ def user_folder() -> Path:
 
 
 def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
-    """Reads those of the folder `user`, then those from the top down to `cwd`.
+    """From the folder `user`, then from the top down to `cwd`.
 
-    The top is the repository's, home, or the file system's root. Skips files above `cwd` that other
-    users may write, links out of their folder, and untrusted workspaces.
+    The top: the repository's, home, or the file system's root. Skips files above `cwd` that others
+    may write, links out of their folder, untrusted workspaces.
     """
     found = [_first(user, Path(user.anchor))]
     if trusted:
@@ -51,7 +51,6 @@ def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction
 
 
 def instruction_folders(cwd: Path, user: Path) -> tuple[Path, ...]:
-    """Returns the folders in which `read_instructions` looks if trusted."""
     folders = (user, *_downward(Path(os.path.realpath(cwd))))
     return tuple(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
 
@@ -81,7 +80,6 @@ def _is_own(found: os.stat_result) -> bool:
 
 
 def _is_private(group: int) -> bool:
-    """Whether the group is the user's own, as on many systems."""
     if sys.platform == "win32":
         return False
     try:

@@ -34,7 +34,7 @@ SeenInstructions: TypeAlias = Callable[[tuple[Instruction, ...]], None]
 
 
 def hashes(instructions: Sequence[Instruction]) -> Mapping[str, str]:
-    """Returns each file's hash by path, without lone surrogates."""
+    """By path, without lone surrogates."""
     return {name_of(one.path): digest(one.text.encode()) for one in instructions}
 
 
@@ -102,7 +102,6 @@ class InstructionsWatch:
                     await self._by_polling(moved)
 
     async def _by_events(self, moved: asyncio.Event) -> bool:
-        """Looks after each event until the folders change; returns `False` if events fail."""
         from watchfiles import awatch  # noqa: PLC0415 - loaded in a thread, when it is first needed
 
         folders = self._folders[:MOST_FOLDERS]

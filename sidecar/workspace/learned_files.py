@@ -24,7 +24,6 @@ _writing = threading.Lock()
 
 
 def read_learned(cwd: Path, trusted: bool) -> Mapping[str, str]:
-    """Returns text by kind, without missing and unreadable files."""
     if not trusted:
         return {}
     found = {kind: _read(cwd, kind) for kind in FILES}
@@ -78,7 +77,6 @@ def _place(cwd: Path, kind: str) -> Path | None:
 
 
 def _read(cwd: Path, kind: str) -> str | None:
-    """Returns "" for a missing file, `None` for one refused, unreadable or too long."""
     real = _place(cwd, kind)
     if real is None:
         return None

@@ -121,9 +121,9 @@ def linked_names(
 ) -> tuple[str, ...]:
     """Returns other names of paths through links, as `Place.shown`; `base`: the resolved root.
 
-    Looks at links on each path, at the usual place of files a variable moves, and at links to a
-    path or its parents. Those are sought in parent folders, the home folder, the repository's
-    hooks, and `MAX_DEPTH` levels of subfolders that `holding` accepts. Hard links count.
+    Follows links on each path, and finds links to a path or its parents in parent folders, the home
+    folder, the repository's hooks, and `MAX_DEPTH` levels of subfolders that `holding` accepts.
+    Hard links, and places that `variables` name, count too.
     """
     home = str(Path(os.path.expanduser("~")))
     found: list[str] = []
@@ -314,7 +314,6 @@ def _followed(path: str) -> str:
 
 
 def _led(path: str) -> str:
-    """Returns what a link names, or a path that is no link unchanged."""
     try:
         return os.path.join(os.path.dirname(path), os.readlink(path))
     except OSError:
@@ -322,14 +321,14 @@ def _led(path: str) -> str:
 
 
 def display(path: Path, root: Path) -> str:
-    """Returns a path relative to `root` with `/` if below, else as given."""
+    """Relative to `root` with `/` if below."""
     with suppress(ValueError):
         path = path.relative_to(root)
     return path.as_posix()
 
 
 def printable(name: str) -> str:
-    r"""Makes a name fit for JSON: bytes invalid in UTF-8 become `\xe9`."""
+    r"""For JSON: bytes invalid in UTF-8 become `\xe9`."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 

@@ -67,7 +67,6 @@ def read_present(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str
 
 
 def beside(root: Path, covered: Callable[[bytes], object]) -> tuple[str, ...]:
-    """Returns the top-level entries that no snapshot covers: `.git`, build output."""
     base = os.fsencode(root) + b"/"
     found = (name for name in BESIDE if os.path.lexists(base + name) and not covered(name))
     return tuple(map(os.fsdecode, found))

@@ -35,7 +35,7 @@ class _How(Protocol):
 
 
 class SharedSnapshots:
-    """Opens a folder's snapshots on first use, and keeps them until `close`.
+    """Opened on first use, and kept until `close`.
 
     `now`: milliseconds since 1970. Bound to one event loop.
     """
@@ -73,7 +73,6 @@ class SharedSnapshots:
         return Sizes(most.untracked, most.tracked, most.snapshot, most.workspace)
 
     async def run(self) -> None:
-        """Ends interrupted restores and stores first contents, until `close`."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             self._tasks.append(group.create_task(self._settle_all()))
@@ -153,7 +152,6 @@ class SharedSnapshots:
         await self._store.facts.writes(os.fsencode(real), name)
 
     async def without_own(self, root: Path, delta: Delta) -> Delta:
-        """Leaves out the daemon's own files, and folders made for them."""
         base = os.fsencode(root)
         written = await self._store.facts.written(base)
         own = {
@@ -229,7 +227,6 @@ class SharedSnapshots:
 
 
 async def _run(made: Snapshots) -> None:
-    """Logs errors only, since they recur where snapshots are needed."""
     try:
         await made.run()
     except FolderClosed:

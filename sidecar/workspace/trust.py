@@ -1,4 +1,4 @@
-"""Keeps the list of the user's trusted workspaces in the data folder."""
+"""The user's trusted workspaces: a list in the data folder."""
 
 import json
 import os
@@ -30,7 +30,6 @@ def is_trusted(data: Path, workspace: Path) -> bool:
 
 
 def trust(data: Path, workspace: Path) -> None:
-    """Stores a folder as trusted, durably."""
     folders = sorted({*_read(data), str(workspace)})
     make_folder(data)
     descriptor, name = tempfile.mkstemp(dir=data, prefix=NAME)

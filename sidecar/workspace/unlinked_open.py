@@ -1,6 +1,6 @@
-"""Opens and stats resolved paths without following any link.
+"""Opens and stats resolved paths through no link.
 
-Blocks. Uses one `openat2` on Linux, otherwise goes folder by folder.
+Blocks. On Linux one `openat2`; otherwise folder by folder.
 """
 
 import ctypes
@@ -23,7 +23,6 @@ _SIZE = ctypes.c_size_t(_HOW.size)
 
 
 def open_straight(real: bytes, flags: int) -> int:
-    """Returns a descriptor; raises PathMoved or OSError."""
     call = _syscall()
     if call is not None:
         # The audit event of `os.open`, for audit hooks.
@@ -47,7 +46,6 @@ def stat_straight(real: bytes) -> os.stat_result:
 
 
 def link_straight(real: bytes) -> tuple[os.stat_result, bytes]:
-    """Returns a link's stat and target; raises as `open_straight`."""
     outer, _, name = real.rpartition(b"/")
     folder = open_straight(outer or b"/", WAY)
     try:

@@ -50,7 +50,7 @@ def standing_in(real: Path) -> Iterator[str]:
 
 
 def open_in(folder: int, real: Path, flags: int) -> int:
-    """Opens a path's last name, never through a link; raises OSError."""
+    """Never through a link; raises OSError."""
     try:
         return os.open(real.name or ".", flags | getattr(os, "O_NOFOLLOW", 0), dir_fd=folder)
     except OSError as error:
@@ -58,7 +58,6 @@ def open_in(folder: int, real: Path, flags: int) -> int:
 
 
 def sync(folder: int) -> None:
-    """Makes a folder's names durable; raises OSError."""
     # A descriptor by `O_PATH` cannot be synced.
     descriptor = os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
     try:

@@ -76,7 +76,6 @@ class _Word:
 
 @lru_cache(maxsize=8)
 def _words_of(environment: tuple[tuple[str, str], ...], base: str, home: str) -> tuple[_Word, ...]:
-    """Splits variables into words; cached, since the environment stays."""
     given = {**dict(environment), "PWD": base}
     found: list[_Word] = []
     for name, value in environment:
@@ -146,7 +145,6 @@ def program(name: str, environment: Mapping[str, str]) -> str | None:
 
 
 def absolute_path(environment: Mapping[str, str]) -> str:
-    """Returns PATH without relative folders and empty entries."""
     return os.pathsep.join(filter(os.path.isabs, environment.get("PATH", "").split(os.pathsep)))
 
 

@@ -45,9 +45,9 @@ class Git:
 
 
 def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -> str:
-    """Writes the state as text; equal arguments give equal bytes.
+    """Equal arguments give equal bytes.
 
-    `shown`, from the client: `openFiles` (paths, URIs or objects with one), `selection` (`{path,
+    `shown`, the client's: `openFiles` (paths, URIs or objects with one), `selection` (`{path,
     range?, text?}`), `diagnostics` (`{path, range?, severity?, message}`). Malformed items are left
     out.
     """
@@ -72,8 +72,8 @@ def git_environment(environment: Mapping[str, str]) -> GitEnvironment:
 async def read_git(cwd: Path, trusted: bool, environment: GitEnvironment) -> Git | None:
     """Asks git for branch and changes, a second for each question; `None` without an answer.
 
-    Not in untrusted workspaces, whose configuration could name programs. Filters are off: the
-    user's (git-lfs) may run programs of the repository's settings.
+    Not in untrusted workspaces, whose configuration could name programs. No filters: the user's
+    (git-lfs) may run programs of the repository's settings.
     """
     if not trusted or not await asyncio.to_thread(_in_repository, cwd):
         return None
@@ -102,7 +102,6 @@ def _without(listed: bytes) -> list[tuple[str, str]]:
 async def _said(
     command: tuple[str, ...], cwd: Path, environment: Mapping[str, str]
 ) -> bytes | None:
-    """Returns the beginning of a command's output; `None` for a failure."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -228,7 +227,6 @@ def _diagnostic(item: Json, cwd: Path) -> str:
 
 
 def _lines(place: Json) -> str:
-    """Writes an LSP range (from 0) or a line number as `:line`."""
     if isinstance(place, int):
         return f":{place}"
     start = place.get("start") if isinstance(place, dict) else None

@@ -33,7 +33,7 @@ class Ignore:
 
 
 def list_folder(real: Path) -> tuple[str, ...]:
-    """Returns a folder's names, sorted, folders with a trailing `/`; raises OSError."""
+    """Sorted, folders with a trailing `/`; raises OSError."""
     return tuple(sorted(f"{name}/" if is_folder else name for name, is_folder in _names(real)))
 
 

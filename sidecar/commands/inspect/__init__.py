@@ -1,1 +1,1 @@
-"""`sidecar inspect`, `report` and `audit`, which show a session."""
+"""`sidecar inspect`, `report`, `audit`: a session shown."""

@@ -1,4 +1,4 @@
-"""`sidecar report`, which writes a page for this user alone."""
+"""`sidecar report`: a session as a private page."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Reads a session for `inspect`, `report` and `audit`."""
+"""A session for `inspect`, `report` and `audit`."""
 
 import asyncio
 import os
@@ -27,9 +27,9 @@ from sidecar.store.journal import Store
 
 
 def course_of(session: str | None, *, last: bool) -> Course:
-    """Reads a session by id or its beginning, by folder, or the newest.
+    """By id or its beginning, by folder, or the newest.
 
-    Leaves out likely keys. Raises SidecarError.
+    Without likely keys. Raises SidecarError.
     """
     return asyncio.run(_read(session, last=last))
 

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class UnreadAnswer(Exception):
-    """The model's answers could not be read after all tries."""
+    """The answers stayed unreadable after all tries."""
 
 
 class Asker:
@@ -70,7 +70,6 @@ class Asker:
         return "\n".join(part.text for part in draft.parts if isinstance(part, TextPart))
 
     def _count(self, usage: Usage) -> None:
-        """Adds a request's cost; failed requests are free."""
         if not usage.prompt:
             return
         cost = price(self.info, usage)

@@ -101,7 +101,6 @@ def _require_a_model(config: Config, model_id: str, *, given: bool) -> None:
 def _cases(
     paths: Iterable[Path], settings: Settings, info: ModelInfo, most: int, limit: int
 ) -> list[Case]:
-    """Reads the first sessions with a compaction, as others leave nothing to judge."""
     count = load_counter()
     found: list[Case] = []
     whole: list[str] = []

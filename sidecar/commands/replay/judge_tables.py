@@ -1,4 +1,4 @@
-"""Prints `sidecar replay --judge` as tables and JSON."""
+"""Tables and JSON of `sidecar replay --judge`."""
 
 import sys
 from collections import Counter

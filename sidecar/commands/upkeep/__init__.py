@@ -1,1 +1,1 @@
-"""Commands that check, clear and export a store."""
+"""A store checked, cleared, exported."""

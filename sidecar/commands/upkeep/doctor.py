@@ -113,7 +113,6 @@ async def _store(config: Config) -> list[Finding]:
 
 
 def snapshots(held: Sequence[HeldSpace], limit: int = USUAL.workspace) -> list[Finding]:
-    """Reports on snapshots in all, and of the largest workspaces; `limit`: bytes."""
     if not held:
         return [Finding("ok", "snapshots", "none yet")]
     folders = "1 folder" if len(held) == 1 else f"{len(held)} folders"

@@ -23,7 +23,7 @@ SizeState: TypeAlias = Literal["ok", "note", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the doctor's report, with `advice` if needed."""
+    """One finding, with `advice` if needed."""
 
     state: SizeState
     subject: str

@@ -1,1 +1,1 @@
-"""The store's file, the sessions' leases, and the thread that writes."""
+"""The file, leases and the writer."""

@@ -34,9 +34,10 @@ TOO_LARGE = (
 
 
 def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
-    """Writes `lines` to `path` durably and as a whole, with mode 600; returns the file's bytes.
+    """Writes `lines` durably, with mode 600; returns the bytes.
 
-    Raises FileExistsError without `replace`, BadRequest if too large to read again, or OSError.
+    Raises FileExistsError without `replace`, BadRequest if too large to read again, OSError; leaves
+    no partial file.
     """
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC

@@ -1,4 +1,4 @@
-"""Returns free pages of the store's file to the file system, some at a time."""
+"""Returns free pages to the file system, in slices."""
 
 import asyncio
 import sqlite3

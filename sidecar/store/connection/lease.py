@@ -26,7 +26,7 @@ class Leases:
         self._now = now
 
     async def acquire(self, session_id: SessionId, owner: Owner) -> Owner | None:
-        """Returns the living owner if another process has the lease, else `None`."""
+        """The living owner, if the lease is taken."""
         return await self._submit(lambda con: acquire(con, session_id, owner, self._now()))
 
     async def release(self, session_id: SessionId, token: str) -> None:
@@ -105,7 +105,6 @@ def _is_owner(owner: Owner, heartbeat: Millis) -> bool:
 
 
 def boot_of_machine() -> str:
-    """Returns the id of the machine's boot, or "" if unknown."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:

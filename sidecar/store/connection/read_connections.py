@@ -24,11 +24,9 @@ class Readers:
         self._closed = False
 
     def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        """Runs `look` on one consistent state of the store."""
         return store_files.patiently(partial(self._once, look))
 
     def close(self) -> None:
-        """Closes idle connections now, and busy ones after their read."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

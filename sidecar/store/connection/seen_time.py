@@ -26,7 +26,7 @@ ALWAYS: Millis = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class Uptime:
-    """Milliseconds since the machine's boot, sleep included; `boot` names the boot."""
+    """Milliseconds since boot, sleep included; `boot` names the boot."""
 
     boot: str
     millis: Millis
@@ -59,7 +59,6 @@ class Era:
     offset: Millis = 0
 
     def at(self, date: Millis) -> Millis:
-        """Returns the milliseconds counted up to a date of this era."""
         return self.counted + date - self.start
 
 
@@ -140,7 +139,7 @@ def note(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SeenClock:
-    """The clock and uptime from which ages are reckoned, for any thread."""
+    """Clock and uptime, for ages; from any thread."""
 
     now: Callable[[], Millis]
     uptime: ReadUptime

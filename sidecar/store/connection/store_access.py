@@ -19,13 +19,13 @@ class Submit(Protocol):
     ) -> Awaitable[T]:
         """Returns after the commit; raises StorageFailed.
 
-        Unless `synced`, the unit is durable only with the next synced one. A `small` unit may be
-        committed before the call returns.
+        Unless `synced`, durable only with the next synced unit. A `small` unit may be committed
+        before returning.
         """
 
 
 class StoreRead(Protocol):
-    """Runs `look` on one consistent state of the store."""
+    """Read one consistent state."""
 
     def __call__(self, look: Run[T], /) -> Awaitable[T]:
         """Raises StorageFailed."""

@@ -1,4 +1,4 @@
-"""Turns errors of SQLite and the file system into StorageFailed, with advice."""
+"""Errors of SQLite and the file system, with advice."""
 
 import errno
 import os
@@ -46,7 +46,6 @@ _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether another connection's lock caused the error."""
     return isinstance(error, sqlite3.Error) and _primary_code(error) in _BUSY
 
 

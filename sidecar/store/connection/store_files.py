@@ -1,4 +1,4 @@
-"""Makes and opens the store's folder and file."""
+"""The store's folder and file."""
 
 import os
 import sqlite3
@@ -43,9 +43,9 @@ T = TypeVar("T")
 
 
 def prepare(folder: Path) -> Path:
-    """Makes the folder and file for this user alone; returns the file's path.
+    """Make folder and file for this user alone; return the file's path.
 
-    Raises OSError. The umask does not change the modes, not even of `-wal` and `-shm`.
+    Raises OSError. Modes ignore the umask, also of `-wal` and `-shm`.
     """
     make_folder(folder)
     path = folder / NAME
@@ -62,7 +62,6 @@ def prepare(folder: Path) -> Path:
 
 
 def writable(path: Path) -> bool:
-    """Whether this process may write both file and folder, as SQLite must."""
     return os.access(path.parent, os.W_OK | os.X_OK) and os.access(path, os.R_OK | os.W_OK)
 
 
@@ -121,8 +120,6 @@ def open_lasting_reader(path: Path) -> sqlite3.Connection:
 
 
 def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
-    """Runs `look` on one consistent state, over a new connection."""
-
     def once() -> T:
         with closing(open_reader(path)) as con:
             con.execute("BEGIN")
@@ -132,9 +129,9 @@ def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
 
 
 def patiently(act: Callable[[], T]) -> T:
-    """Calls `act` again while the file is locked, for up to `BUSY_SECONDS`.
+    """Repeat while the file is locked, for `BUSY_SECONDS`.
 
-    SQLite's own wait fails while another process opens or closes the file.
+    SQLite's own wait fails while another process opens or closes it.
     """
     give_up = time.monotonic() + BUSY_SECONDS
     while True:
@@ -159,7 +156,7 @@ def roll_back(path: Path) -> bool:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Returns the file's device and inode, or `None` without a file."""
+    """Device and inode; `None` without a file."""
     try:
         found = path.stat()
     except OSError:
@@ -196,7 +193,7 @@ def _require_wal(mode: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder and missing parents for this user alone; raises OSError."""
+    """For this user alone; raises OSError."""
     if folder.is_dir():
         return
     if not folder.parent.is_dir():
@@ -228,7 +225,7 @@ def _tighten(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes the names in a folder durable; raises OSError."""
+    """Makes names durable; raises OSError."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)

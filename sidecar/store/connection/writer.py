@@ -36,7 +36,7 @@ UnitKey: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class WriteUnit:
-    """Work that is stored wholly or not at all; `run` returns a callback for after the commit.
+    """All-or-nothing work; `run` returns a callback for after the commit.
 
     Unless `synced`, durable only with the next synced commit.
     """
@@ -58,7 +58,7 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class UnitOutcome:
-    """A finished unit's callback, and the event loop to call it on."""
+    """A finished unit's callback and event loop."""
 
     loop: asyncio.AbstractEventLoop
     settle: Settle
@@ -131,17 +131,15 @@ class StoreWriter:
                 self._changed.notify()
 
     def forget(self, unwanted: Callable[[UnitKey], bool]) -> None:
-        """Drops waiting saves before a unit overtakes them."""
         with self._changed:
             for key in list(filter(unwanted, self._saves)):
                 self._forget(key)
 
     def depth(self) -> int:
-        """Counts waiting units and saves; may be called from any thread."""
+        """Waiting units and saves; from any thread."""
         return len(self._units) + len(self._saves)
 
     def close(self) -> "asyncio.Future[None]":
-        """Stops the writer's thread after writing everything queued."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         closed = UnitOutcome(loop, lambda: None if future.done() else future.set_result(None))

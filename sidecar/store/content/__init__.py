@@ -1,1 +1,1 @@
-"""Stores each kind of content in SQL, in the caller's transaction."""
+"""Each kind of content in SQL, in the caller's transaction."""

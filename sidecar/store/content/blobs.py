@@ -53,7 +53,6 @@ class PressedBlob(NamedTuple):
 
 
 def press(data: bytes) -> PressedBlob:
-    """Compresses and hashes bytes; meant for other threads than the writer's."""
     packed = _compressed(data)
     encoding = "raw" if packed is None else "zstd"
     return PressedBlob(digest(data), len(data), encoding, data if packed is None else packed)
@@ -78,7 +77,7 @@ def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bo
 
 
 def settle(con: sqlite3.Connection) -> None:
-    """Moves blobs to the large table if the small one has over `MOST_RECENT`."""
+    """Move blobs to the large table, if over `MOST_RECENT`."""
     (last,) = con.execute("SELECT max(rowid) FROM recent").fetchone()
     if last is not None and last > MOST_RECENT:
         # In the index's order, each page of the index is written once.
@@ -87,7 +86,7 @@ def settle(con: sqlite3.Connection) -> None:
 
 
 def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
-    """Stores `data` under its hash; raises StorageFailed if `name` is another."""
+    """Raises StorageFailed for a wrong hash."""
     if con.execute("SELECT 1 FROM blob WHERE hash = ?", (name,)).fetchone() is not None:
         return
     blob = press(data)
@@ -102,7 +101,6 @@ def get_blob(con: sqlite3.Connection, name: str) -> bytes | None:
 
 
 def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]:
-    """Returns the blobs found, by hash; raises BodyBroken."""
     found = _stored(con, "blob", names)
     missing = [name for name in names if name not in found]
     # A file open for reading may be too old for this table.

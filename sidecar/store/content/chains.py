@@ -51,14 +51,14 @@ class Appended:
 
 @dataclass(frozen=True, slots=True)
 class ChainMoved:
-    """Says that nothing was stored, since another process has appended."""
+    """Nothing stored: another process has appended."""
 
     head: SnapshotId
 
 
 @dataclass(frozen=True, slots=True)
 class SweptBlobs:
-    """The number of blobs examined, 0 at the end, and the bytes still held."""
+    """Blobs examined, 0 at the end, and bytes held."""
 
     looked: int
     held: int
@@ -244,6 +244,6 @@ def held(con: sqlite3.Connection) -> tuple[HeldSpace, ...]:
 
 
 def weight(addition: Addition) -> int:
-    """Estimates how many bytes an addition takes."""
+    """Estimated bytes."""
     rows = len(addition.delta) + len(addition.tree)
     return sum([len(blob.data) + 100 for blob in addition.blobs]) + 200 * rows

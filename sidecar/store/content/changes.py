@@ -1,4 +1,4 @@
-"""Turns changes of sessions into SQL, in the caller's transaction."""
+"""Store changes in SQL, in the caller's transaction."""
 
 import sqlite3
 from collections.abc import Iterable

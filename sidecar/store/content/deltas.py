@@ -1,4 +1,4 @@
-"""Packs deltas as bytes: tagged, compressed msgpack with a checksum."""
+"""Deltas as bytes: tagged, compressed msgpack with a checksum."""
 
 import msgpack
 

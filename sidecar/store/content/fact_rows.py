@@ -1,4 +1,4 @@
-"""Stores facts by session, and finds them by words."""
+"""Facts by session, searchable by words."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -59,9 +59,9 @@ class FactRows:
         query: str | None = None,
         limit: int,
     ) -> tuple[StoredFact, ...]:
-        """Returns facts with all words of `query`, newest first; the last word may be a prefix.
+        """Newest first, with all words of `query`; the last word may be a prefix.
 
-        Raises UnknownSession for a `session_id` with neither session nor facts.
+        Raises UnknownSession without session or facts.
         """
         return await self._read(
             partial(_find, only=_Only(session_id, cwd, kind, query), most=limit)
@@ -82,7 +82,6 @@ class FactRows:
         await self._submit(partial(_write, path=path, hash_=hash_), 200)
 
     async def written(self, folder: bytes) -> frozenset[tuple[bytes, str]]:
-        """Returns the daemon's own writes below a folder as (path, hash)."""
         return await self._read(partial(_written, folder=folder))
 
 
@@ -122,7 +121,6 @@ def put_facts(
 
 
 def decode_fact(body: bytes, con: sqlite3.Connection) -> tuple[str, Fact]:
-    """Returns a fact and its id; raises BodyBroken."""
     fields = unpack(body, reader(con))
     try:
         return fields.text("id"), from_json(fields.content)

@@ -1,4 +1,4 @@
-"""Copies a log's rows unchanged to a fork; blobs are shared."""
+"""Forks of a log: rows unchanged, blobs shared."""
 
 import sqlite3
 from collections.abc import Sequence

@@ -40,7 +40,7 @@ class GoingOutput:
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """The number of outputs removed, and the bytes freed."""
+    """Outputs removed, and bytes freed."""
 
     count: int
     size: int
@@ -73,7 +73,7 @@ class OutputRows:
 
 
 def note_output(con: sqlite3.Connection, session_id: SessionId, part: ToolPart) -> bool:
-    """Stores where a part's output is; returns `False` if removed already."""
+    """`False` if removed already."""
     name = rows.whole_output(part)
     assert isinstance(part.state, ToolCompleted | ToolError)
     con.execute(
@@ -178,7 +178,7 @@ def is_open(con: sqlite3.Connection, session_id: str, now: Millis) -> bool:
 
 
 def row_of(con: sqlite3.Connection, session_id: SessionId) -> SessionRow | None:
-    """Returns a session's row, or `None` if missing, leaving or damaged."""
+    """`None` if missing, leaving or damaged."""
     found = con.execute("SELECT body FROM session WHERE id = ?", (session_id,)).fetchone()
     try:
         return (

@@ -149,7 +149,6 @@ def _sweep_unreachable(con: sqlite3.Connection, session_id: SessionId) -> int | 
 
 
 def unfinished(con: sqlite3.Connection) -> dict[SessionId, Millis]:
-    """Returns the sessions being removed, with the time of archiving or `DELETED`."""
     return {SessionId(n): at for n, at in con.execute("SELECT session_id, at FROM erasing")}
 
 

@@ -143,7 +143,6 @@ class RestoreRows:
         return await self._read(_roots)
 
     async def contents(self, names: Iterable[str]) -> dict[str, bytes]:
-        """Returns the blobs found, by hash."""
         return await self._read(partial(get_blobs, names=tuple(names)))
 
     async def keep(self, restore: int, blobs: Sequence[PressedBlob]) -> None:
@@ -157,7 +156,7 @@ class RestoreRows:
         await self._submit(partial(_intend, run=run, restore=restore, body=body), len(body))
 
     async def finish(self, restore: int, token: str, changes: Sequence[StoreChange]) -> None:
-        """Ends the restore and stores the sessions' changes in one transaction."""
+        """With the sessions' changes, in one transaction."""
         self._overtake(changes)
         run = partial(_move, restore=restore, token=token, to="done", now=self._now())
         both = partial(_finish, run=run, changes=tuple(changes))
@@ -176,7 +175,6 @@ class RestoreRows:
         await self._submit(partial(_leave, restore=restore))
 
     async def over(self, restore: int, *, small: bool = False) -> None:
-        """Deletes the restore's row; `small`: few files."""
         # After a power cut, a recovery deletes the row again.
         await self._submit(partial(_over, restore=restore), synced=False, small=small)
 

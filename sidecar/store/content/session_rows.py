@@ -1,4 +1,4 @@
-"""Reads sessions from SQL; damaged rows are reported."""
+"""Sessions in SQL; damaged rows are reported."""
 
 import sqlite3
 from collections.abc import Callable, Iterable
@@ -56,7 +56,6 @@ def row(con: sqlite3.Connection, session_id: SessionId) -> SessionRow:
 
 
 def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: int) -> Page:
-    """As `SessionRows.page`, without damaged sessions."""
     where, values = ["1"], list[object]()
     if cwd is not None:
         where.append("cwd = ?")
@@ -82,7 +81,7 @@ def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: in
 
 
 def named(con: sqlite3.Connection, start: str, most: int) -> tuple[SessionRow, ...]:
-    """Returns undamaged sessions whose id begins with `start`, newest first."""
+    """Undamaged, newest first."""
     if not storable(start):
         return ()
     found = con.execute(
@@ -230,7 +229,7 @@ def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[st
 
 
 def readable(name: str, body: bytes, decode: Callable[[bytes], T], problems: list[str]) -> T | None:
-    """Decodes a body; if broken, returns `None` and adds the reason to `problems`."""
+    """`None` if broken; `problems` gets the reason."""
     try:
         return decode(body)
     except BodyBroken as error:

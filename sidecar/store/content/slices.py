@@ -1,4 +1,4 @@
-"""Reads logs from the store: whole, from a fold on, or in slices."""
+"""Logs from the store: whole, from a fold on, in slices."""
 
 import sqlite3
 from array import array
@@ -30,10 +30,7 @@ class MessageSlice:
 
 @dataclass(frozen=True, slots=True)
 class RecordSlice:
-    """Records, oldest first; none at the log's end.
-
-    `revision` and `hash` are those of the last row examined.
-    """
+    """Oldest first; empty at the end. `revision`, `hash`: of the last row examined."""
 
     records: tuple[Record, ...]
     revision: int
@@ -62,21 +59,20 @@ class LogRows:
         return await self._read(lambda con: folds.window(con, session_id, version, choose))
 
     async def numbers(self, session_id: SessionId, until: MessageId) -> "array[int]":
-        """Returns the numbers of messages up to one, oldest first; raises UnknownSession."""
+        """Oldest first; raises UnknownSession."""
         return await self._read(lambda con: numbers(con, session_id, until))
 
     async def messages(self, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
-        """Returns messages by their numbers; raises UnknownSession."""
+        """By number; raises UnknownSession."""
         return await self._read(lambda con: messages(con, session_id, wanted))
 
     async def records(
         self, session_id: SessionId, after: int, previous: str, until: int
     ) -> RecordSlice:
-        """As the function `records`."""
         return await self._read(lambda con: records(con, session_id, after, previous, until))
 
     async def message_of(self, session_id: SessionId, part_id: PartId) -> Message | None:
-        """Returns the message of a part, without parts."""
+        """Without parts."""
         return await self._read(lambda con: message_of(con, session_id, part_id))
 
     async def part(self, session_id: SessionId, part_id: PartId) -> Part | None:
@@ -84,7 +80,6 @@ class LogRows:
 
 
 def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) -> "array[int]":
-    """As `LogRows.numbers`; the array takes 8 bytes a message."""
     session_rows.session_body(con, session_id)
     found = con.execute(
         # Without the `+`, SQLite may scan the messages of all sessions by number.
@@ -121,9 +116,9 @@ def messages(con: sqlite3.Connection, session_id: SessionId, wanted: Sequence[in
 def records(
     con: sqlite3.Connection, session_id: SessionId, after: int, previous: str, until: int
 ) -> RecordSlice:
-    """Returns some records after revision `after`; raises UnknownSession.
+    """Raises UnknownSession.
 
-    `previous`: the hash of record `after`.
+    `previous`: hash of revision `after`.
     """
     session_rows.session_body(con, session_id)
     read = _Reader(con)

@@ -1,6 +1,6 @@
-"""The state at each chain's head, and the blobs that snapshots hold.
+"""The state at each chain's head, and blobs held by snapshots.
 
-Rows cost most of a snapshot, so `fold` adds those of many snapshots at once.
+Rows cost most of a snapshot: `fold` adds many at once.
 """
 
 import sqlite3
@@ -67,7 +67,7 @@ def some(con: sqlite3.Connection, workspace: int, paths: Iterable[bytes]) -> dic
 def put(
     con: sqlite3.Connection, workspace: int, rows: Iterable[tuple[bytes, SeenEntry | None]]
 ) -> None:
-    """Stores entries by path; `None` deletes."""
+    """`None` deletes."""
     rows = tuple(rows)
     con.executemany(
         f"INSERT OR REPLACE INTO tree (workspace_id, path, {_COLUMNS}) "
@@ -95,7 +95,6 @@ def named(delta: Delta) -> set[str]:
 
 
 def held_unfolded(con: sqlite3.Connection) -> list[tuple[int, str]]:
-    """Returns (snapshot, blob) of deltas not yet folded."""
     found: list[tuple[int, str]] = []
     for workspace, folded in con.execute("SELECT id, folded FROM workspace").fetchall():
         deltas, _ = _unfolded(con, workspace, folded)

@@ -1,8 +1,8 @@
-"""Writes and reads a session as lines of JSON, for another store.
+"""A session as lines of JSON, for another store.
 
-The first is `{"sidecar":"bundle","version":1,…}`, the last `{"end":{"lines","hash"}}`; hashes are
-chained. Each line between is a `session`, `message`, `part` (of the message before), `record`,
-`fact`, `gone` (a removed output), or piece of an `output`. Form is checked, not meaning.
+First `{"sidecar":"bundle","version":1,…}`, last `{"end":{"lines","hash"}}`, with chained hashes.
+Between, a line each: a `session`, `message`, `part` (of the message before), `record`, `fact`,
+`gone` (a removed output), or piece of an `output`. Checks form, not meaning.
 """
 
 import json
@@ -66,7 +66,7 @@ def lines_of(bundle: Bundle) -> Iterator[bytes]:
 
 
 def read_lines(lines: Iterable[bytes]) -> Bundle:
-    """Builds the bundle from lines; raises BadRequest if damaged, cut off or too new."""
+    """Raises BadRequest if damaged, cut off or too new."""
     reader = _Reader()
     try:
         for line in lines:

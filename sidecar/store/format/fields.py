@@ -1,4 +1,4 @@
-"""Reads the fields of a stored body by type."""
+"""Typed access to a stored body's fields."""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +15,6 @@ class BodyBroken(Exception):
 
     @classmethod
     def unknown(cls, what: str) -> "BodyBroken":
-        """Reports something that perhaps a later version wrote."""
         return cls(f"unknown {what}; a newer Sidecar may read it")
 
 
@@ -51,7 +50,6 @@ class Fields:
         raise _broken(key, f"one of {', '.join(options)}")
 
     def opaque(self, key: str) -> Json:
-        """Parses a field that holds JSON text."""
         text = self.text(key)
         try:
             check_inner(text)
@@ -63,7 +61,7 @@ class Fields:
         return value
 
     def opaque_object(self, key: str) -> JsonObject:
-        """Parses a field that holds a JSON object's text; `{}` if absent."""
+        """Of JSON text; `{}` if absent."""
         if key not in self.content:
             return {}
         value = self.opaque(key)
@@ -86,7 +84,6 @@ class Fields:
 
 
 def fields_of(content: object) -> Fields:
-    """Wraps a mapping; raises BodyBroken for other types."""
     if not isinstance(content, dict):
         raise BodyBroken(f"expected fields, found {type(content).__name__}")
     return Fields(content)

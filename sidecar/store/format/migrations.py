@@ -231,7 +231,6 @@ def _recent(con: sqlite3.Connection) -> None:
 
 
 def has_full_text(con: sqlite3.Connection) -> bool:
-    """Whether SQLite has FTS5, which a few builds lack."""
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
     return con.execute(query).fetchone() is not None
 
@@ -254,7 +253,7 @@ WITH_RECENT = [name for name, _ in MIGRATIONS].index("recent") + 1
 
 
 def version(con: sqlite3.Connection) -> int:
-    """Returns how many migrations a file has had; 0 if empty."""
+    """0 for an empty file."""
     (number,) = con.execute("PRAGMA user_version").fetchone()
     return int(number)
 

@@ -1,7 +1,6 @@
-"""Packs bodies as tagged msgpack, with long strings in blobs.
+"""Bodies on disk: tagged msgpack, long strings in blobs.
 
-Opaque JSON is stored as text: msgpack has no integers beyond 64 bits. Strings may hold lone
-surrogates.
+Opaque JSON is text: msgpack has no integers beyond 64 bits. Lone surrogates are possible.
 """
 
 from collections.abc import Callable
@@ -54,7 +53,7 @@ def pack(fields: dict[str, Plain], *, spill: bool = True, previous: str = "") ->
 
 
 def unpack(body: bytes, read: ReadBlob) -> Fields:
-    """Returns a body's fields, with strings from blobs; raises BodyBroken."""
+    """With strings from blobs; raises BodyBroken."""
     # A damaged row may hold a value of any type.
     if not isinstance(body, bytes) or not body.startswith(TAG):
         raise BodyBroken.unknown(f"format {body!r:.20}")
@@ -74,7 +73,6 @@ def unpack(body: bytes, read: ReadBlob) -> Fields:
 
 
 def spilled(body: bytes) -> frozenset[str]:
-    """Returns the hashes of a body's blobs; none if unreadable."""
     names: set[str] = set()
 
     def extension(_: int, data: bytes) -> str:

@@ -1,6 +1,6 @@
-"""Reads SQLite files page by page, so that damage costs only its own page.
+"""Read SQLite files page by page: damage costs only its own page.
 
-Knows format 3 and write-ahead logs (https://sqlite.org/fileformat2.html).
+Format 3 and write-ahead logs (https://sqlite.org/fileformat2.html).
 """
 
 import os
@@ -57,7 +57,7 @@ class Pages:
 
 
 def read_pages(handle: int, log: Path) -> Pages:
-    """Opens a file's pages with its write-ahead log, if any; raises OSError."""
+    """With its log, if any; raises OSError."""
     head = os.pread(handle, HEADER, 0)
     (size,) = struct.unpack(">H", head[16:18]) if len(head) == HEADER else (0,)
     size = 65536 if size == 1 else size
@@ -107,7 +107,6 @@ def _checked(data: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:
 
 
 def tables(pages: Pages) -> dict[str, int]:
-    """Returns the root page of each readable table and index, by name."""
     found: dict[str, int] = {}
     for _, row in rows(pages, 1):
         if len(row) == 5 and row[0] in ("table", "index"):

@@ -103,7 +103,7 @@ def write(record: LogRecord) -> Record:
 
 
 def read(record: Record) -> LogRecord:
-    """Decodes a record; an unknown kind or shape becomes an UnknownRecord."""
+    """UnknownRecord for an unknown kind or shape."""
     try:
         return _typed(record)
     except ValidationError as error:
@@ -157,7 +157,6 @@ def _negative(value: Json, name: str = "") -> str:
 
 
 def named_by(record: LogRecord) -> tuple[MessageId, ...]:
-    """Returns the messages that a record names, all begun before."""
     match record:
         case (
             TurnStartedRecord(message_id=name) | SteeredRecord(message_id=name)

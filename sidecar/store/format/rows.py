@@ -1,7 +1,4 @@
-"""Encodes and decodes core values.
-
-Names keep their meaning, and fields added later have defaults.
-"""
+"""Encode and decode core values. Names keep their meaning; later fields have defaults."""
 
 from typing import assert_never, get_args
 

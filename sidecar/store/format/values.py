@@ -55,7 +55,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of sessions; `next`: where the next page begins, if any."""
+    """A page of sessions; `next`: a cursor."""
 
     rows: tuple[SessionRow, ...]
     next: str | None
@@ -80,7 +80,7 @@ class PutMessage:
 class PutPart:
     """Insert or replace a stored message's part.
 
-    `final=False`: the part still grows, so long texts stay in the row, not in blobs.
+    `final=False`: growing; long texts stay in the row, not in blobs.
     """
 
     session_id: SessionId

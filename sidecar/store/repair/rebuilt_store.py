@@ -44,7 +44,7 @@ NOTHING = "There is no store in {folder}, so there is nothing to repair."
 
 @dataclass(frozen=True, slots=True)
 class Headless:
-    """What is left of a session whose row may be lost; `cwd`: empty if lost."""
+    """What is left of a session; `cwd`: empty if lost."""
 
     id: SessionId
     cwd: str
@@ -63,7 +63,7 @@ class Revive:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """Where the old store was put, what the new one holds, and what was lost."""
+    """Where the old store is now, the new one's content, losses."""
 
     aside: Path
     kept: VerifyReport

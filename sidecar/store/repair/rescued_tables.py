@@ -16,7 +16,6 @@ SKIP_AHEAD = 1_000_000
 
 
 def copy_tables(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
-    """Copies learned facts and the daemon's writes; yields what is lost."""
     for name, columns in (("learned", 3), ("written", 3)):
         for row in made.rows.get(name, ()):
             _insert(con, name, row, columns)
@@ -28,7 +27,6 @@ def copy_tables(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
 
 
 def copy_gone(con: sqlite3.Connection, made: SalvagedRows) -> None:
-    """Copies removed outputs, which parts stored later look for."""
     for row in made.rows.get("output", ()):
         if len(row) == 7 and row[4] is not None:
             _insert(con, "output", row, 7)
@@ -67,7 +65,6 @@ def copy_snapshots(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]
 
 
 def _wrong(con: sqlite3.Connection, workspace: int, head: int) -> str:
-    """Says why a workspace's snapshots are unusable; "" if usable."""
     last: int | None = None
     for number, parent, body in con.execute(
         "SELECT id, parent, body FROM snapshot WHERE workspace_id = ? ORDER BY id", (workspace,)

@@ -1,4 +1,4 @@
-"""Finds a damaged store's readable rows, and the sessions they make."""
+"""Readable rows of a damaged store, and their sessions."""
 
 import sqlite3
 from collections.abc import Callable
@@ -78,7 +78,7 @@ class SalvagedRows:
 
 
 def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
-    """Reads all rows, those of orphaned pages last; blobs go to `con`."""
+    """Orphaned pages' rows last; blobs go to `con`."""
     made = SalvagedRows()
     roots = tables(pages)
     if pages.damaged or not roots:
@@ -114,7 +114,6 @@ def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
 
 
 def table_of(kind: int, row: Row) -> str:
-    """Guesses the table from a row's shape; "" if not wanted."""
     unnumbered = kind in (INDEX_LEAF, INDEX_INTERIOR)
     match row:
         case (str(), bytes(), int(), bytes(body), str()) if body.startswith(TAG):
@@ -153,7 +152,6 @@ def put_whole(con: sqlite3.Connection, row: Row) -> bool:
 
 
 def logs(con: sqlite3.Connection, found: FoundRows) -> dict[SessionId, Log]:
-    """Builds sessions from rows, with blobs from `con`."""
     made: dict[SessionId, Log] = {}
     read = reader(con)
 

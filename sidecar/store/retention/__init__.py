@@ -1,1 +1,1 @@
-"""Decides what retention removes, and measures sizes."""
+"""Retention: limits, due removals, sizes."""

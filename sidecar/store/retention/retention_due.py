@@ -1,4 +1,4 @@
-"""Finds the outputs and sessions that the rules of retention remove now."""
+"""Removals due by the rules of retention."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -48,8 +48,6 @@ class RetentionPlan:
 
 
 class _Blobs:
-    """Counts which users of blobs remain, as removals add up."""
-
     def __init__(self, con: sqlite3.Connection) -> None:
         self._con = con
         self._others = {name for _, name in held_unfolded(con)}
@@ -168,7 +166,6 @@ def _leaves(con: sqlite3.Connection, blobs: _Blobs, session_id: SessionId) -> in
 
 
 def family(con: sqlite3.Connection, row: SessionRow, now: Millis) -> tuple[SessionRow, ...]:
-    """Returns subtasks open nowhere, then the session."""
     found: list[SessionRow] = []
     for name in sorted(_subtasks(con, row.id)):
         child = row_of(con, SessionId(name))

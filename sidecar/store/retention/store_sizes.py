@@ -1,4 +1,4 @@
-"""Sums the sizes in a store, by kind and by session."""
+"""Sizes in a store, by kind and by session."""
 
 import sqlite3
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Plans removals, reads sizes, and lets one process sweep at a time."""
+"""The sweep: due removals, sizes, and who sweeps."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -35,13 +35,12 @@ class KeepingRows:
         return await self._read(lambda con: retention_due.plan(con, rules, self._clock.ages(con)))
 
     async def used(self) -> tuple[int, int]:
-        """Returns the bytes of complete outputs, and of all sessions with outputs."""
         return await self._read(
             lambda con: (retention_due.outputs_size(con), retention_due.sessions_size(con))
         )
 
     async def weigh(self) -> StoreWeights:
-        """Sums the store's sizes; slow, since every row or its index entry is read."""
+        """Slow, since every row or its index entry is read."""
         return await self._read(store_sizes.weigh)
 
     async def claim(self, owner: Owner, every: Millis = HOUR) -> bool:

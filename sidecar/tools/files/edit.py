@@ -1,4 +1,4 @@
-"""The tools `write_file` and `edit_file`, through the editor where possible."""
+"""`write_file` and `edit_file`, through the editor where possible."""
 
 import asyncio
 import re
@@ -30,14 +30,14 @@ _Texts: TypeAlias = tuple[str | None, str]
 
 
 async def write_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Replaces a file's whole text; CRLF and byte order mark stay."""
+    """CRLF and byte order mark stay."""
     place = await _place(given, context)
     async with context.buffers.writing(place.real):
         return await _change(place, await _rewritten(given, place, context), context)
 
 
 async def edit_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Replaces `oldText`, which must occur once, or all of it with `replaceAll`."""
+    """`oldText` must occur once, or everywhere with `replaceAll`."""
     place = await _place(given, context)
     async with context.buffers.writing(place.real):
         return await _change(place, await _edited(given, place, context), context)

@@ -1,4 +1,4 @@
-"""Shows an edit's change as a unified diff of bounded length."""
+"""An edit's change as a bounded unified diff."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

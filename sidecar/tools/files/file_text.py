@@ -1,4 +1,4 @@
-"""Reads and writes a file's text, in the editor where possible, else on disk."""
+"""A file's text, in the editor where possible, else on disk."""
 
 import asyncio
 import os
@@ -15,7 +15,6 @@ Written: TypeAlias = Literal["editor", "disk"]
 
 
 async def editor_text(real: Path, context: ToolContext) -> str | None:
-    """Returns the editor's text; `None` if the file is only on disk."""
     buffer = context.buffers.get(real)
     if buffer is not None:
         return buffer.text
@@ -32,7 +31,7 @@ async def editor_text(real: Path, context: ToolContext) -> str | None:
 
 
 async def current_text(real: Path, context: ToolContext) -> str:
-    """Reads from editor or disk; raises BadRequest for no text or too much, OSError."""
+    """Raises BadRequest for no text or too much, OSError."""
     held = await editor_text(real, context)
     return held if held is not None else await asyncio.to_thread(files.read_text, real)
 

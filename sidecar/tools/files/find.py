@@ -1,4 +1,4 @@
-"""The tools `list_files` and `search`."""
+"""`list_files` and `search`."""
 
 import asyncio
 import errno
@@ -46,7 +46,6 @@ class Query:
 
 
 async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Lists a folder's entries, or with `pattern` the files below."""
     pattern = inputs.optional_text(given, "pattern")
     place = await reach(inputs.optional_text(given, "path") or ".", context)
     real = await asyncio.to_thread(folder, place, context)
@@ -70,7 +69,6 @@ async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Searches by regular expression, with ripgrep if installed."""
     pattern = inputs.text(given, "pattern")
     compile_pattern(pattern)
     only = inputs.optional_text(given, "glob") or None

@@ -1,6 +1,6 @@
-"""Searches by regular expression without ripgrep. Blocks.
+"""Search by regular expression without ripgrep. Blocks.
 
-Uses `regex`, which has a time limit and lets other threads run, unlike `re`.
+`regex` has a time limit and releases other threads, unlike `re`.
 """
 
 from collections.abc import Callable, Iterator

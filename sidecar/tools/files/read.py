@@ -1,4 +1,4 @@
-"""The tool `read_file`, for a file's text, whole or some lines."""
+"""`read_file`: a file's text, whole or some lines."""
 
 import asyncio
 from difflib import get_close_matches
@@ -17,7 +17,7 @@ from sidecar.workspace.paths import Place, printable
 
 
 async def read_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Reads a file; `offset`: first line, from 1; `limit`: number of lines."""
+    """`offset`: first line, from 1; `limit`: lines."""
     path = inputs.text(given, "path")
     offset, limit = inputs.whole(given, "offset", least=1), inputs.whole(given, "limit", least=1)
     place = await reach(path, context)

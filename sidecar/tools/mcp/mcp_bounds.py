@@ -20,5 +20,5 @@ MOST_OF_ALL: Final = 128 * 1024
 
 
 def schema_size(schema: JsonObject) -> int:
-    """Returns a schema's length as JSON; beyond any limit if nested too deep."""
+    """As JSON; beyond any limit if nested too deep."""
     return MOST_OF_ALL + 1 if is_deep(schema) else len(json.dumps(schema, ensure_ascii=False))

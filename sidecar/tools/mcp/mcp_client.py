@@ -67,9 +67,9 @@ class Live:
         return tuple(_offered(tool) for tool in found)
 
     async def call(self, tool: str, given: JsonObject, seconds: float) -> JsonObject:
-        """Calls a tool; returns `{content, isError?}`, as in `tool/call`.
+        """`{content, isError?}`, as in `tool/call`.
 
-        Raises SidecarError for an error, after which the server still runs.
+        Raises SidecarError for an error; the server still runs.
         """
         try:
             result = await self._client.call_tool(tool, given, read_timeout_seconds=seconds)
@@ -84,7 +84,7 @@ class Live:
 
 
 class ServerWords(asyncio.Protocol):
-    """Keeps the last bytes that a server wrote to stderr."""
+    """A server's last bytes on stderr."""
 
     def __init__(self) -> None:
         self._bytes = b""
@@ -99,7 +99,7 @@ class ServerWords(asyncio.Protocol):
 
 @asynccontextmanager
 async def connect(server: McpServer, folder: Path, said: ServerWords) -> AsyncIterator[Live]:
-    """Connects to a server, and disconnects on exit."""
+    """Disconnects on exit."""
     if server.url:
         async with (
             httpx2.AsyncClient(headers=dict(server.headers), timeout=60) as http,

@@ -131,7 +131,6 @@ class _Server:
         self.settled.set()
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Returns the server's tools; of equal names, the first."""
         found: dict[str, ToolSpec] = {}
         for tool in self.offered:
             spec = ToolSpec(
@@ -148,7 +147,7 @@ class _Server:
 
 @dataclass(frozen=True, slots=True)
 class FoundTools:
-    """The tools of a session's servers, and notices about the servers."""
+    """Tools of a session's servers, and notices."""
 
     tools: tuple[ToolSpec, ...]
     said: tuple[str, ...]
@@ -189,7 +188,7 @@ class McpServers:
     ) -> None:
         """Starts all `servers` except those running unchanged.
 
-        A client's server takes precedence over a `configured` one of its name.
+        A client's server precedes a `configured` one of its name.
         """
         if not servers:
             return
@@ -204,7 +203,7 @@ class McpServers:
                 known[server.name] = self._begin(server, standing, configured)
 
     async def found(self, owner: str, wait: float = START) -> FoundTools:
-        """Returns tools of servers new to the session, waiting up to `wait` seconds."""
+        """Of servers new to the session, within `wait` seconds."""
         servers = [s for s in self._servers.get(owner, {}).values() if not s.joined]
         with suppress(TimeoutError):
             async with asyncio.timeout(wait):
@@ -221,7 +220,6 @@ class McpServers:
         )
 
     def problems(self, owner: str) -> tuple[str, ...]:
-        """Returns notices about servers, except those still starting."""
         servers = self._servers.get(owner, {}).values()
         return tuple(text for server in servers for text in server.said())
 

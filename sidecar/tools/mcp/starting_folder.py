@@ -135,7 +135,6 @@ def _takes_packages(words: list[str]) -> bool:
 
 
 def _stands_for(words: list[str], names: Collection[str]) -> bool:
-    """Whether the first word, with up to two behind options, is one of the names."""
     name, *rest = words
     readings = [(_program(name), *one) for one in without_options(tuple(rest))]
     return any(" ".join(one[:size]) in names for one in readings for size in (1, 2, 3))

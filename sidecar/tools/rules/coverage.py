@@ -33,9 +33,9 @@ _GIT_VALUED = (
 
 
 def known(name: str) -> Program | None:
-    """Finds a program by name or path, without GNU's `g` before and a version behind.
+    """By name or path, without GNU's `g` before and a version behind.
 
-    Programs that run others are also found by a longer name, as `python3.13t`.
+    Programs that run others also by a longer name, as `python3.13t`.
     """
     base = _ENDING.sub("", name.rsplit("/", 1)[-1].casefold())
     for spelt in (base, re.sub(r"-[.\d]+$", "", base), re.sub(r"[-.\d]+$", "", base)):
@@ -114,7 +114,6 @@ def reads_by_git(words: tuple[str, ...]) -> bool:
 
 
 def behind_options(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the words behind a program's name; git's from the subcommand on."""
     rest = words[1:]
     while known(words[0]) is GIT and rest and rest[0].startswith("-"):
         rest = rest[2 if rest[0] in _GIT_VALUED else 1 :]
@@ -231,7 +230,6 @@ def _is_unknown(path: str) -> bool:
 
 
 def is_hidden(path: str) -> bool:
-    """Whether a path has a name with a leading dot, or `..`."""
     # To some disks letters of another width are the same.
     normalized = unicodedata.normalize("NFKC", as_found(path))
     return any(part.startswith(".") and part != "." for part in normalized.split("/"))

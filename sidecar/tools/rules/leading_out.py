@@ -38,10 +38,10 @@ def leading_out(
 ) -> tuple[str, ...]:
     """Returns the words of a command, run in `folder`, that lead out of the workspace.
 
-    Links are followed; text after `=` and before `::` counts too. A program's name leads out if the
-    program `walks` folders and any link leads out; if a checker of Python runs where the workspace
-    lies in a package; or if a package manager's package begins above. Missing paths count behind a
-    link out, and where absolute, in a folder of the disk's root; invalid paths never.
+    Links are followed; text after `=` and before `::` counts too. A program's name leads out if it
+    `walks` folders and any link leads out; if a checker of Python runs where the workspace lies in
+    a package; or if a package manager's package begins above. Missing paths count behind a link
+    out, and where absolute, in a folder of the disk's root.
     """
     base = Path(os.path.realpath(root))
     if not words:
@@ -56,7 +56,6 @@ def leading_out(
 
 
 def _package(program: str, folder: Path) -> Path:
-    """Returns where Node's programs count from: the nearest package, if any."""
     if "package.json" not in _NEAREST.get(_stem(program), ()):
         return folder
     return next(_above(folder, "package.json"), folder)

@@ -66,7 +66,7 @@ _PLAIN_NAMES = re.compile(NAMES)
 
 
 def is_ordinary(path: str) -> bool:
-    """Tells by its name, relative to the workspace, whether a file is ordinary.
+    """Whether a file is ordinary by its name, relative to the workspace.
 
     Hidden names are not, except files that only list others; nor names with invisible letters,
     ignored by some disks.

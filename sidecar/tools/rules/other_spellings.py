@@ -62,11 +62,11 @@ _NO_PROGRAM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """How a command may be spelt, for comparison.
+    """A command's spellings, for comparison.
 
     `texts`: the whole and the commands within; `commands`: their words. `unread`: texts that a
     program may run, though no table says where; `together`: words of commands that may take one
-    another's text. `hidden`: whether some program's name cannot be read.
+    another's text. `hidden`: some program's name cannot be read.
     """
 
     texts: tuple[str, ...]
@@ -216,7 +216,6 @@ def _operands(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _entered(folder: str, words: tuple[str, ...]) -> str:
-    """Returns the folder of the next command, if known; "" for the first."""
     if words[0] not in ("cd", "pushd", "popd"):
         return folder
     into = next(iter(_operands(words)), "")
@@ -225,19 +224,17 @@ def _entered(folder: str, words: tuple[str, ...]) -> str:
 
 
 def _reads(names: set[str]) -> bool:
-    """Whether programs may run a given text, as `sudo sh` does, unlike `sudo tee`."""
+    """`sudo sh` may run a given text, unlike `sudo tee`."""
     return bool(names & (READERS - PASSING)) or (bool(names & READERS) and not names & KEEPING)
 
 
 def _without_reader(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns a runner's words without the shell it runs: `sudo` of `sudo sh -c`."""
     first = (program_name(word.partition(" ")[0]) for word in words)
     at = [at for at, name in enumerate(first) if name in TEXT_READERS]
     return words[: at[-1]] if at else words
 
 
 def _any_may_begin(words: Sequence[str]) -> str:
-    """Writes words of an unread text so that a program may begin at each."""
     return "\0--\0".join(("", *(part for word in words for part in _SIGNS.sub(" ", word).split())))
 
 
@@ -286,7 +283,6 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
 
 
 def _stands_for_program(words: tuple[str, ...], at: int) -> bool:
-    """Whether a variable stands where a program is run, as in `sudo $x`."""
     last = words[at - 1] if at else ""
     is_value = _NO_PROGRAM.fullmatch(last) and last[:1] not in '-$"'
     runs_next = is_value or program_name(last) in PREFIXES | FIND_OPTIONS
@@ -308,5 +304,5 @@ def names_of(word: str) -> tuple[str, ...]:
 
 
 def program_name(word: str) -> str:
-    """Returns a program's name in small letters, as some disks find `Git` as `git`."""
+    """In small letters: some disks find `Git` as `git`."""
     return word.removeprefix("\\").rsplit("/", 1)[-1].casefold().removesuffix(".exe")

@@ -86,9 +86,9 @@ _ONCE = (
 
 
 def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> PermissionDecision:
-    """Decides on a call; reading inside the workspace, todo and recall are free.
+    """Reading inside the workspace, todo and recall are free.
 
-    A subtask costs money, so asks even if trusted. In an untrusted workspace, built-in tools that
+    A subtask costs money, so asks, trusted or not. In an untrusted workspace, built-in tools that
     edit or execute are refused; a client's tools, run by the client, only ask.
     """
     if access.problem:
@@ -121,7 +121,6 @@ def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Permi
 
 
 def remember(rules: Rules, key: str, allowed: bool) -> Rules:
-    """Adds the rule of an `always` answer, in place of an opposite one."""
     allow = tuple(rule for rule in rules.allow if rule != key)
     reject = tuple(rule for rule in rules.reject if rule != key)
     if allowed:
@@ -157,7 +156,6 @@ def _where(access: Access) -> str:
 
 
 def _key(spec: ToolSpec, access: Access) -> str:
-    """Returns the rule for just this call; "" if inexpressible."""
     named = access.outside or (access.shown if _is_odd(access) else ())
     if not (access.command or named):
         # To a rule such a name is the whole kind.
@@ -170,7 +168,6 @@ def _key(spec: ToolSpec, access: Access) -> str:
 
 
 def _at(spec: ToolSpec, access: Access) -> str:
-    """Returns a tool's name, with any folder but the root; "" if the folder cannot be named."""
     folder = access.shown[0] if len(access.shown) == 1 else ""
     if not folder or re.search(r"[:\\*]", folder) or folder != folder.strip():
         return ""
@@ -373,7 +370,6 @@ def _means(name: str, spec: ToolSpec) -> bool:
 
 
 def _upward(path: str) -> Iterator[str]:
-    """Yields a path and the folders above: to `/`, or to the workspace's root, ""."""
     top = "/" if path.startswith("/") else ""
     while path.strip("/"):
         yield path

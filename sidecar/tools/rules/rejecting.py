@@ -166,7 +166,6 @@ def _forms(rule: str) -> set[str]:
 
 
 def _program(word: str) -> str:
-    """Returns a program's name, or its path where a star stands for the name."""
     name = program_name(word)
     return name if name.strip(STAR) else normpath(word)
 
@@ -226,7 +225,6 @@ def _in_order(wanted: list[re.Pattern[str]], text: str) -> bool:
 
 
 def _has(wanted: _Wanted, command: tuple[str, ...]) -> bool:
-    """Whether a command has the wanted words, as `rm x -fr` has `-rf *`."""
     program, *words = command
     runs = program_name(program) in RUNNING
     ended = not runs and "--" not in wanted.values

@@ -50,7 +50,6 @@ def _led(rule: str, root: Path) -> Iterator[str]:
 
 
 def _real(pattern: str, root: Path) -> str:
-    """Makes a pattern absolute, without links up to the first `*`."""
     whole = re.match(r"(?:\\[\\*]|[^*])*", pattern)
     begun = whole[0] if whole else ""
     rest = pattern[len(begun) :]

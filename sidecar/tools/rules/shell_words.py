@@ -268,7 +268,6 @@ def assigned(command: str) -> Iterator[tuple[str, str]]:
 
 
 def fed_texts(command: str) -> Iterator[tuple[frozenset[str], str]]:
-    """Yields each here-document and here-string, with the words of its possible readers."""
     yield from _fed_texts(_parsed(command), command)
 
 
@@ -287,7 +286,6 @@ def _fed_texts(root: "Node | None", command: str) -> Iterator[tuple[frozenset[st
 
 
 def _fed(node: "Node", data: bytes) -> tuple[int, int]:
-    """Returns where the text's bytes begin and end: of a here-document, from the next line on."""
     if node.type == "herestring_redirect":
         return node.children[-1].start_byte, node.end_byte
     line = data.find(b"\n", node.start_byte, node.end_byte)
@@ -305,7 +303,6 @@ def unescaped(text: str) -> str:
 
 
 def _unquoted(node: "Node") -> str:
-    """Returns a word known only at run time, as `sh -c` may take it."""
     text = (node.text or b"").decode()
     match node.type:
         case "string":
@@ -340,7 +337,6 @@ def _parsed(text: str) -> "Node | None":
 
 @lru_cache(maxsize=16)
 def _tree(text: str) -> "Tree":
-    """Parses a text; cached, since a decision looks at each some five times."""
     from tree_sitter import Parser  # noqa: PLC0415 - most of a daemon's life needs none
 
     return Parser(_language()).parse(text.encode())
@@ -376,7 +372,6 @@ def _word(node: "Node", rule: bool) -> str | None:
 
 
 def _joined(node: "Node", rule: bool) -> str | None:
-    """Joins pieces such as `a'b'`; returns `None` for a tilde in a later piece."""
     pieces: list[str] = []
     end = node.start_byte
     for child in node.children:

@@ -1,4 +1,4 @@
-"""Talks to one ACP client: updates and requests in ACP's form."""
+"""One ACP client: updates and requests in ACP's form."""
 
 from collections import deque
 from collections.abc import Callable
@@ -39,7 +39,7 @@ OUTPUT_EVERY = 0.25
 
 
 class AgentRequests(ClientRequests):
-    """Sends requests by ACP's or Sidecar's names, and withdraws them as ACP does."""
+    """Requests by ACP's or Sidecar's names, with ACP's withdrawal."""
 
     def asking(self, method: str, params: JsonObject) -> JsonObject:
         return super().asking(outgoing(method), params)
@@ -102,7 +102,6 @@ class AgentConnection(Connection):
     # --- which sessions it knows -------------------------------------------------------------
 
     def enter(self, session_id: str, folder: str) -> None:
-        """Begins a session's updates, recent events first."""
         self._folders[session_id] = folder
         early, self._early = self._early, deque(maxlen=MOST_EARLY)
         for event in early:

@@ -1,4 +1,4 @@
-"""Maps errors to ACP's codes; those without one keep Sidecar's."""
+"""ACP's error codes; errors without one keep Sidecar's."""
 
 from sidecar.core.errors import ModelFailed, SidecarError, UnknownSession
 from sidecar.core.parts import JsonObject
@@ -18,12 +18,11 @@ def agent_fault(error: SidecarError) -> JsonObject:
 
 
 def model_code(kind: str) -> int:
-    """Returns a failure's code; a missing or wrong key is ACP's `auth_required`."""
     return AUTH_REQUIRED if kind == "authentication" else code_of_turn(kind)
 
 
 def turn_failed(error: JsonObject, about: JsonObject) -> RefusedMessage:
-    """Makes an error of a failed turn, as ACP has no stop reason for failures.
+    """Makes an error, as ACP has no stop reason for failures.
 
     `error`: `{kind, message, …}`; `about`: the turn's ids, for `data`.
     """

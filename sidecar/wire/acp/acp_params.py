@@ -72,6 +72,5 @@ class AcpPrompt(Shape, frozen=True, kw_only=True):
 
 
 def extra(shape: Shape) -> JsonObject:
-    """Returns `_meta.sidecar`, or `{}`."""
     found: Json = (shape.meta or {}).get("sidecar")
     return found if isinstance(found, dict) else {}

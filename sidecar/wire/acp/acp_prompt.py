@@ -88,7 +88,6 @@ async def _said(command: SlashCommand, scene: CommandScene) -> str:
 
 
 def _answer(result: JsonObject) -> JsonObject:
-    """Turns a result into ACP's; raises RefusedMessage for a failed turn."""
     ours = {k: v for k, v in result.items() if k not in ("stopReason", "usage", "error")}
     error, usage, reason = result.get("error"), result["usage"], result["stopReason"]
     assert isinstance(usage, dict)

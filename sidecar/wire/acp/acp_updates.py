@@ -30,7 +30,6 @@ THOUGHT = "agent_thought_chunk"
 
 
 def update(event: Event, can: Abilities, folder: str) -> JsonObject | None:
-    """Returns an event's update; `None` if ACP has none."""
     match event:
         case MeterChanged(meter=measured):
             return usage_update(measured)
@@ -117,7 +116,6 @@ def _rewritten(event: EpochChanged, can: Abilities) -> JsonObject | None:
 
 
 def _noticed(level: str, text: str, can: Abilities, about: JsonObject) -> JsonObject | None:
-    """Makes a notice; for clients without notices a thought, if a warning or error."""
     meta: JsonObject = {"sidecar": about}
     if can.notices:
         return {"sessionUpdate": "notice", "severity": level, "title": text, "_meta": meta}
@@ -127,7 +125,6 @@ def _noticed(level: str, text: str, can: Abilities, about: JsonObject) -> JsonOb
 
 
 def _retrying(event: Retrying, can: Abilities) -> JsonObject | None:
-    """Tells that a retried step's part is void, which ACP cannot withdraw."""
     void = " What was just shown of it is void." if event.discard else ""
     seconds = ceil(event.delay_ms / 1000)
     text = (

@@ -16,7 +16,7 @@ KEY_HELP = (
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What a client can do beyond ACP's core.
+    """A client's abilities beyond ACP's core.
 
     `ours`: takes Sidecar's notifications; `compaction`, `notices`: shows such updates; `terminal`:
     runs commands.

@@ -14,7 +14,6 @@ def wanted(given: Json, folder: str) -> list[Json]:
 
 
 def done(metadata: JsonObject, folder: str) -> list[Json]:
-    """Returns the blocks of an edit; none if it has counts only."""
     path, text = metadata.get("path"), metadata.get("diff")
     if not isinstance(path, str) or not isinstance(text, str):
         return []

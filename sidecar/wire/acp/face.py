@@ -62,7 +62,6 @@ class AgentFace:
             )
 
     def listens(self, method: str) -> bool:
-        """Whether a notification is handled; unknown extensions are ignored."""
         return self._initialized and (method in self._methods or incoming(method) is not None)
 
     def answered(self, method: str) -> None:

@@ -25,7 +25,7 @@ from sidecar.wire.rollback_words import numbered, turns_back, wanted
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    """A command's name without slash, and the rest of the text."""
+    """Name without slash, and the rest."""
 
     name: str
     argument: str
@@ -53,7 +53,7 @@ _TYPED = re.compile(r"\s*/(\w+)(?:\s+(.*?))?\s*", re.DOTALL)
 
 
 def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
-    """Returns the typed command; `None` for any other text."""
+    """`None` for any other text."""
     first: Json = prompt[0] if prompt else None
     if not isinstance(first, dict) or first.get("type") != "text":
         return None
@@ -65,7 +65,7 @@ def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
 
 @dataclass(frozen=True, slots=True)
 class CommandScene:
-    """What a command acts on: all sessions, its own, and the client."""
+    """All sessions, the command's own, and the client."""
 
     sessions: Sessions
     session: Session
@@ -74,7 +74,7 @@ class CommandScene:
 
 
 async def run(command: SlashCommand, scene: CommandScene) -> str:
-    """Runs a command; returns a Markdown report, or raises SidecarError."""
+    """A Markdown report; raises SidecarError."""
     return await _ACTS[command.name](command.argument.strip(), scene)
 
 

@@ -164,7 +164,6 @@ class Commands:
         self._tell(session, f"{ended}{shown}")
 
     async def cancel(self, _: str) -> None:
-        """Cancels the running turn and waiting ones."""
         session = await self._session()
         busy = session.prompts.busy
         session.prompts.cancel()
@@ -183,7 +182,6 @@ class Commands:
         self._tell(session, f"{filled}. Cache {cache}.{paid}")
 
     async def compact(self, instructions: str) -> None:
-        """Compacts the session, once the user has seen the plan."""
         session = await self._session()
         plan = await session.rewriting.compact(None, None, dry_run=True, instructions=instructions)
         if not plan["plan"]:
@@ -267,7 +265,7 @@ class Commands:
     async def _chosen(
         self, question: str, choices: tuple[str, ...], else_: str | None
     ) -> str | None:
-        """Asks the user; if the editor cannot ask, returns `else_` or raises BadRequest."""
+        """Where the editor cannot ask, `else_`, or BadRequest."""
         try:
             return await self._editor.choose(question, choices)
         except ClientFailed:

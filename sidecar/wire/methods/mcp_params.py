@@ -1,4 +1,4 @@
-"""Reads the MCP servers named in `session/new`."""
+"""MCP servers named in `session/new`."""
 
 from collections.abc import Sequence
 

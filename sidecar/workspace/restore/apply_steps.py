@@ -70,7 +70,6 @@ def apply(
 
 
 def same(mark: FileMark, found: os.stat_result) -> bool:
-    """Whether inode and mode agree, and of files mtime and size."""
     if mark.inode != found.st_ino or mark.mode != found.st_mode:
         return False
     if stat.S_ISDIR(mark.mode):

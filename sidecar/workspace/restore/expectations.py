@@ -83,7 +83,7 @@ def only_mode(action: Action) -> bool:
 def check(
     root: bytes, actions: Sequence[Action], stopped: Callable[[], bool]
 ) -> tuple[list[Checked], list[Conflict]]:
-    """Compares each action's path with the files; raises OSError."""
+    """Raises OSError."""
     made = {a.path for a in actions if a.entry is not None and a.entry.is_folder}
     taken = {a.path for a in actions if a.entry is None}
     checked: list[Checked] = []
@@ -103,7 +103,7 @@ def check(
 
 
 def expected(entry: TreeEntry, at: int, name: bytes) -> tuple[os.stat_result, FileMark] | str:
-    """Returns stat and mark of an expected entry, or the difference for people."""
+    """Stat and mark, or the difference for people."""
     found = stat_in(at, name)
     if found is None:
         return GONE

@@ -46,7 +46,6 @@ class Layout:
     modes: tuple[RestoreStep, ...]
 
     def steps(self, staged: Mapping[int, FileMark]) -> tuple[RestoreStep, ...]:
-        """Returns all steps; `staged`: marks of new entries by number."""
         made = [
             RestoreStep("put", put.path, put.number, put.stage, put.old, staged.get(put.number))
             for put in self.puts

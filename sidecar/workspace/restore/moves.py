@@ -1,4 +1,4 @@
-"""Moves entries to a free name, or exchanges two, and never overwrites."""
+"""Moves that never overwrite: to a free name, or an exchange."""
 
 import ctypes
 import errno
@@ -21,7 +21,7 @@ class At(NamedTuple):
 
 
 def move(source: At, target: At) -> None:
-    """Renames to a free name; raises FileExistsError, or another OSError."""
+    """Raises FileExistsError, or another OSError."""
     if _renamed(source, target, _NO_REPLACE):
         return
     try:

@@ -69,7 +69,7 @@ def folder(root: int, path: bytes) -> AbstractContextManager[int]:
 
 
 def around(root: int, path: bytes) -> AbstractContextManager[tuple[int, bytes]]:
-    """Opens a path's parent; gives its descriptor and the path's last name."""
+    """The parent's descriptor and the path's last name."""
     outer, _, name = path.rpartition(b"/")
     descriptor = _entered(root, outer)
     return _Opened(descriptor, (descriptor, name))
@@ -97,7 +97,7 @@ def _entered(root: int, path: bytes) -> int:
 
 
 def stat_in(at: int, name: bytes) -> os.stat_result | None:
-    """Stats an entry, not through links; returns `None` if missing."""
+    """Not through links; `None` if missing."""
     try:
         return os.stat(name, dir_fd=at, follow_symlinks=False)
     except FileNotFoundError:
@@ -117,7 +117,7 @@ def spelt(path: bytes, names: Callable[[bytes], Collection[bytes]]) -> bool:
 
 
 def stat_at(root: int, path: bytes) -> os.stat_result | None:
-    """Stats a path below the root; returns `None` if missing or blocked."""
+    """`None` if missing or blocked."""
     try:
         with around(root, path) as (at, name):
             return stat_in(at, name)
@@ -126,7 +126,6 @@ def stat_at(root: int, path: bytes) -> os.stat_result | None:
 
 
 def content_in(at: int, name: bytes, found: os.stat_result) -> bytes | None:
-    """Reads a file's bytes or a link's target; returns `None` if changed since `found`."""
     try:
         if stat.S_ISLNK(found.st_mode):
             return os.readlink(name, dir_fd=at)
@@ -145,7 +144,7 @@ def content_in(at: int, name: bytes, found: os.stat_result) -> bytes | None:
 
 
 def set_mode(at: int, name: bytes, mode: int) -> None:
-    """Sets an entry's mode, never through a link; raises OSError."""
+    """Never through a link; raises OSError."""
     try:
         descriptor = os.open(name, _READ, dir_fd=at)
     except PermissionError:
@@ -163,7 +162,6 @@ def set_mode(at: int, name: bytes, mode: int) -> None:
 
 
 def sync(root: int, path: bytes) -> None:
-    """Makes a readable folder's names durable; raises OSError."""
     try:
         with folder(root, path) as at:
             # A descriptor by `O_PATH` cannot be synced.

@@ -38,7 +38,7 @@ def claimed(root: bytes) -> Iterator[RestoreClaim]:
 async def recover(
     root: Path, store: Store, *, touched: OnTouched | None = None
 ) -> Recovered | None:
-    """Ends a restore that a dead process left; returns `None` without one.
+    """End a dead process's restore; `None` without one.
 
     Due before loading a session of the workspace, and the first snapshot. Raises StorageFailed; the
     next call tries again.
@@ -89,7 +89,6 @@ async def _settle(
 async def end(
     root: bytes, rows: RestoreRows, found: Unfinished, touched: OnTouched | None = None
 ) -> Recovered:
-    """Finishes or undoes an adopted restore; raises StorageFailed."""
     paths = [step.path for step in found.steps]
     left: tuple[Conflict, ...] = ()
     if touched is not None:
@@ -156,7 +155,6 @@ async def _undo(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conf
 
 
 async def _tidy(root: bytes, rows: RestoreRows, found: Unfinished) -> str:
-    """Removes the staging folders, once an undo is stored."""
     if found.state == "applying":
         try:
             await rows.undone(found.id)

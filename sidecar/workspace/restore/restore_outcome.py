@@ -1,4 +1,4 @@
-"""The outcomes of a restore, and its failures in words."""
+"""A restore's outcomes, and failures in words."""
 
 import errno
 from dataclasses import dataclass

@@ -71,7 +71,6 @@ def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
 def write_batch(
     root: bytes, stages: Sequence[bytes], batch: Sequence[Put], contents: Mapping[str, bytes]
 ) -> dict[int, FileMark]:
-    """Writes and syncs new entries; returns marks by number. Raises OSError."""
     marks: dict[int, FileMark] = {}
     opened: list[int] = []
     with root_folder(root) as top:
@@ -102,7 +101,6 @@ def write_batch(
 
 
 def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Makes the folders' names durable, not contents."""
     with root_folder(root) as top:
         for stage in stages:
             sync(top, stage)
@@ -110,7 +108,7 @@ def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def remove_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Removes staging folders with their contents; raises OSError."""
+    """With contents; raises OSError."""
     with root_folder(root) as top:
         for stage in stages:
             outer, _, name = stage.rpartition(b"/")

@@ -84,10 +84,10 @@ def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[RestoreStep]) 
 
 
 class _Now(NamedTuple):
-    """What is on disk at a step's path and in its staging folder.
+    """A step's path and staging folder on disk.
 
-    `staged`: whether the folder exists. `aside`: the former entry's name in it. `waiting`: whether
-    the new entry is in it.
+    `staged`: the folder exists. `aside`: the former entry's name in it. `waiting`: the new entry is
+    there.
     """
 
     target: os.stat_result | None
@@ -237,7 +237,6 @@ def _undo_mode(top: int, step: RestoreStep) -> Conflict | None:
 
 
 def _is_ours(mark: FileMark, found: os.stat_result) -> bool:
-    """Whether a mark is of this entry; folders may have another mode."""
     if stat.S_ISDIR(mark.mode):
         return mark.inode == found.st_ino and stat.S_ISDIR(found.st_mode)
     return same(mark, found)

@@ -22,7 +22,7 @@ BRIEFLY = 5
 
 
 class SnapshotChain:
-    """A workspace's chain of snapshots; `held`: bytes of stored content.
+    """A workspace's chain of snapshots; `held`: bytes.
 
     `head`: 0 before the first; `complete`: whether its content is stored.
     """
@@ -54,11 +54,9 @@ class SnapshotChain:
             await asyncio.sleep(PAUSE)
 
     def hurry(self) -> None:
-        """Stops waiting for other processes, before closing."""
         self._patient = False
 
     async def load(self, patience: int = 0) -> dict[bytes, SeenEntry]:
-        """Returns the head's state by path, or nothing if unusable."""
         self._untold = {}
         found = await self._stored()
         if patience and found is not None and not found.complete:
@@ -75,7 +73,6 @@ class SnapshotChain:
         self._stand(await self._rows.begin(self._base, self._now()))
 
     async def append(self, addition: Addition) -> ChainMoved | None:
-        """Stores a snapshot; returns the head if another process moved it."""
         parent = self.head
         moved = self._done(await self._rows.append(self._id, parent, addition, self._now()))
         few = moved is None and len(addition.delta) <= MOST_UNTOLD
@@ -91,12 +88,10 @@ class SnapshotChain:
         return moved
 
     def learn(self, known: Mapping[bytes, SeenEntry | None]) -> bool:
-        """Remembers stats at the head; returns whether `keep` is due."""
         self._untold.update(known)
         return len(self._untold) > MOST_UNTOLD
 
     async def keep(self) -> None:
-        """Stores learned stats, which save reading files again."""
         if self._untold:
             await self.fill(Addition((), [], list(self._untold.items())))
 
@@ -124,7 +119,6 @@ class SnapshotChain:
         return self.head in await self._rows.ids(self._id)
 
     async def sweep(self, before: SnapshotId) -> bool:
-        """Drops content of snapshots before one; returns whether any was left."""
         done = await self._rows.sweep(self._id, before, SWEPT_AT_ONCE)
         self.held = done.held
         return done.looked > 0
@@ -149,6 +143,6 @@ class SnapshotChain:
 
 
 def _to_look_at(path: bytes, seen: SeenEntry | None) -> SeenEntry | None:
-    """Marks others' stats of folders and .gitignore files unproven, so that they are read here."""
+    """Distrust others' stats of folders and .gitignore files, read here."""
     rules = path.rpartition(b"/")[2] == b".gitignore"
     return seen._replace(ctime=0) if seen and (rules or seen.entry.is_folder) else seen

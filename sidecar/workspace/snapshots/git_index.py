@@ -21,7 +21,6 @@ NOTHING = Tracked(frozenset(), frozenset())
 
 
 def read_tracked(git: Path) -> Tracked:
-    """Reads an index; nothing if missing, over `MOST_BYTES` or unknown."""
     index = git / "index"
     try:
         size = index.stat().st_size

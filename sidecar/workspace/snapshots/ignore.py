@@ -110,7 +110,6 @@ class Repository:
         return read_tracked(self.git)
 
     def tracks(self, path: bytes, is_folder: bool) -> bool:
-        """Whether git tracks a file, or any file in a folder."""
         relative = self.above + (path[len(self.folder) + 1 :] if self.folder else path)
         return relative in (self.tracked.folders if is_folder else self.tracked.files)
 
@@ -162,7 +161,7 @@ class IgnoreRules:
     def inside(
         self, root: Path, folder: bytes, *, git: bool, gitignore: bool, unsaid: bool = False
     ) -> "IgnoreRules":
-        """Returns the rules of a folder below; `unsaid`: no rule matches it (`keeps_all`)."""
+        """`unsaid`: no rule matches that folder (`keeps_all`)."""
         only = self.only_tracked or (not unsaid and self._matches(folder, True))
         if not (git or gitignore) and self.own == (False, False) and only == self.only_tracked:
             return self
@@ -231,7 +230,6 @@ def _leaves_out(top: Path, root: Path) -> bool:
 def _in_repository(
     rules: IgnoreRules, real: Path, folder: bytes, above: bytes = b""
 ) -> IgnoreRules:
-    """Starts with new rules, since outer ones end at a repository."""
     git = main = real / ".git"
     with suppress(OSError, ValueError):
         git, main = git_folders(git)

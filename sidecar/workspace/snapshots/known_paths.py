@@ -34,7 +34,7 @@ class KnownPaths:
         return not path or (seen is not None and seen.entry.is_folder)
 
     def put(self, path: bytes, seen: SeenEntry | None) -> None:
-        """Sets a path's entry; `None` removes the path, but not what is below."""
+        """`None` removes; entries below a folder stay."""
         if self._table is not None:
             self._table.doubt(path, known=seen is not None)
         folder, _, name = path.rpartition(b"/")
@@ -57,7 +57,7 @@ class KnownPaths:
         self._table = None
 
     def below(self, path: bytes) -> Iterator[bytes]:
-        """Yields known paths below a folder, outer before inner."""
+        """Outer before inner."""
         pending = [path]
         while pending:
             folder = pending.pop()
@@ -73,7 +73,6 @@ class KnownPaths:
                 yield join(folder, name), seen
 
     def table(self, base: bytes) -> StatTable | None:
-        """Returns proven stats below the root's path; `None` where unsupported."""
         known = len(self)
         if self._table is None or len(self._table) > 2 * known + 1000:
             self._table = stat_table(base)
@@ -114,7 +113,7 @@ def join(folder: bytes, name: bytes) -> bytes:
 
 
 def ancestors(path: bytes) -> Iterator[bytes]:
-    """Yields the folders above a path, outermost first, without the root."""
+    """Outermost first, no root."""
     at = path.find(b"/")
     while at >= 0:
         yield path[:at]
@@ -144,7 +143,6 @@ def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 def is_tracked_kind(mode: int) -> bool:
-    """Whether a restore could make such an entry: no pipes, sockets, devices."""
     return mode & 0o170000 in KINDS
 
 
@@ -169,10 +167,8 @@ def unread_of(found: os.stat_result, at: int) -> SeenEntry:
 
 
 def lost(found: os.stat_result, why: Loss) -> TreeEntry:
-    """Returns the entry of a file whose content is not stored."""
     return TreeEntry(found.st_mode, "", found.st_size, why, found.st_mtime_ns)
 
 
 def left_out(mode: int, size: int) -> TreeEntry:
-    """Returns the entry of an ignored path, whose content is unknown."""
     return TreeEntry(mode, "", size, "ignored")

@@ -42,7 +42,6 @@ class Beginning:
         return len(state if self._left is None else self._left)
 
     def told(self, paths: Iterable[bytes]) -> None:
-        """Removes paths that any process stored."""
         if self._left is not None:
             for path in paths:
                 self._left.pop(path, None)
@@ -65,7 +64,7 @@ class PreImage:
 
 
 def slice_of(unread: Mapping[bytes, SeenEntry]) -> Batch:
-    """Returns the first files, up to `SLICE_FILES` or `SLICE_BYTES`."""
+    """Up to `SLICE_FILES` or `SLICE_BYTES`."""
     batch: Batch = {}
     size = 0
     for path, seen in unread.items():
@@ -83,7 +82,6 @@ def read_batch(
     room: int,
     now: Callable[[], int],
 ) -> Looked:
-    """Reads files; those changed since the first snapshot are left to later ones."""
     stats: dict[bytes, os.stat_result] = {}
     restless: set[bytes] = set()
     for path, seen in batch.items():

@@ -1,4 +1,4 @@
-"""Builds a snapshot's delta and the new state from a scan."""
+"""A scan's results: the delta, and the new state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,7 +35,6 @@ def conclude(state: KnownPaths, scan: Scan, looked: Looked) -> ScanOutcome:
 
 
 def take_over(state: KnownPaths, known: Mapping[bytes, SeenEntry | None]) -> None:
-    """Puts new states into `state`, removing inner paths before outer."""
     for path in sorted((p for p, seen in known.items() if seen is None), reverse=True):
         state.put(path, None)
     for path, seen in known.items():

@@ -1,4 +1,4 @@
-"""Takes snapshots of one workspace, and reads only changed files."""
+"""Snapshots of one workspace, reading only changes."""
 
 import asyncio
 import os
@@ -75,7 +75,7 @@ class Snapshots:
         limits: Limits = USUAL,
         watch: ChooseWatch | None = choose,
     ) -> "Snapshots":
-        """Opens a workspace's chain, new or stored, without looking at any file.
+        """New or stored; looks at no file yet.
 
         `now`: ms since 1970; without `watch` each snapshot looks at everything. Raises BadRequest
         if the folder can have none.
@@ -111,7 +111,6 @@ class Snapshots:
                 await (self._read_more() if self._chain.head else self._take())
 
     async def run(self) -> None:
-        """Stores first contents, keeps stats, sweeps beyond the limit; until `close`."""
         while True:
             await self._work.wait()
             self._work.clear()
@@ -140,12 +139,11 @@ class Snapshots:
         return not self._chain.head or await self._chain.stands()
 
     def mark_dirty(self, *paths: bytes) -> None:
-        """Makes the next snapshot look at these paths, even without an event."""
         for path in paths:
             self._noticing.waiting.add(path)
 
     async def delta(self, before: SnapshotId, after: SnapshotId) -> Delta | None:
-        """Returns the changes between snapshots in either order; `None` if one was swept."""
+        """In either direction; `None` if one was swept."""
         first, last = sorted((before, after))
         deltas = await self._chain.deltas(first, last)
         if deltas is None:
@@ -213,7 +211,6 @@ class Snapshots:
         return {path: seen.entry for path, seen in self._state.items()}
 
     async def close(self) -> None:
-        """Stores known stats for the next start; may be called again."""
         self._chain.hurry()
         async with self._lock:
             if self._closed:

@@ -61,7 +61,6 @@ class StatTable:
         return suspects
 
     def prove(self, path: bytes) -> None:
-        """Keeps a path's latest raw stat, once an `os.lstat` found no change."""
         piece, at = divmod(self._at[path], AT_ONCE)
         if piece in self._found:
             found = self._found[piece][at * ROOM : (at + 1) * ROOM]
@@ -84,7 +83,6 @@ class StatTable:
 
 
 def stat_table(base: bytes) -> StatTable | None:
-    """Returns an empty table; `None` without `fstatat`."""
     if not sys.platform.startswith("linux"):
         return None
     try:

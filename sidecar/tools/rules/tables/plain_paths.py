@@ -29,7 +29,7 @@ or several (`x AGENTS.md`, `x$IFS-y.md`). SvelteKit's `+page.ts` is none."""
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word is plain; of an option `--x=y`, whether `y` is."""
+    """Of an option `--x=y`, whether `y` is."""
     option = _OPTION.fullmatch(word)
     given = option[2] if option else word
     return (option is not None and not given) or bool(_WORD.fullmatch(given))

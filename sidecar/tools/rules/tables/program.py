@@ -10,18 +10,18 @@ NO_OPERAND = r"(?!)"
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The words of a program that `*` covers.
+    """The words of a program covered by `*`.
 
     `why`: effects of all others. `options`: covered, with any value or, as `--x=y`, this one; short
-    ones are joinable letters, unless `whole`, as in find; `any_option`: all are covered; `joined`:
-    pattern of others, with a value in the same word, as git's `-Sx`. `operands`: pattern of other
-    words, at most `most`; `first`: of the first word; `script`: of the first non-option; `scripts`:
-    instead, if the rule names that one, as in `npm run test *`. `nowhere`: pattern forbidden in any
-    word. `writes`: words must not lead to hidden files, outside, or to files that run later, unless
+    ones are joinable letters, unless `whole`, as in find; `any_option`: all; `joined`: pattern of
+    others, with a value in the same word, as git's `-Sx`. `operands`: pattern of other words, at
+    most `most`; `first`: of the first word; `script`: of the first non-option; `scripts`: instead,
+    if the rule names that one, as in `npm run test *`. `nowhere`: pattern forbidden in any word.
+    `writes`: words must not lead to hidden files, outside, or to files that run later, unless
     `unwritten` matches all words so far; `creates`: paths must be of a known kind, too. `rewrites`:
-    files change whatever the words name. `walks`: the program goes through folders and reads words
-    its own way, so they must be plain (`plain_paths`). `subcommands`: covered; those in `named`
-    only if the rule names them.
+    files change whatever the words name. `walks`: goes through folders, and reads words its own
+    way: they must be plain (`plain_paths`). `subcommands`: covered; those in `named` only if the
+    rule names them.
     """
 
     why: str

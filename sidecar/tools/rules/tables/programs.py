@@ -1,7 +1,7 @@
-"""Lists by program the words that a rule's `*` does not cover, with reasons.
+"""Words not covered by a rule's `*`, by program, with reasons.
 
 Of a listed program only listed options are covered (docs/decisions/rules-on-words.md); of those in
-`_RUNNING`, which run others, nothing; of any other program all literal words.
+`_RUNNING`, which run others, nothing; of any other all literal words.
 """
 
 from collections.abc import Mapping
@@ -316,7 +316,6 @@ TRUSTED: Mapping[str, Program] = OWN_CODE | CHECKING
 
 
 def _table() -> dict[str, Program]:
-    """Joins all tables; programs that run their arguments have no words."""
     tables = {**_READING, **TRUSTED, "git": GIT}
     found = {name: program for names, program in tables.items() for name in names.split()}
     for why, names in _RUNNING.items():

@@ -1,7 +1,7 @@
-"""Lists the words of git that a rule's `*` covers.
+"""Words of git covered by a rule's `*`.
 
-Words that change something are covered if the rule names them; never those that run programs,
-change settings or talk to other machines.
+Changing ones, if the rule names them; never those that run programs, change settings or talk to
+other machines.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Looks at a workspace for the first time, at every file before the first turn."""
+"""First look at a workspace: every file passes here before the first turn."""
 
 import os
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def first_look(
     names_in: Callable[[bytes], list[bytes] | None],
     left_out: Callable[[IgnoreRules, bytes, bool], bool],
 ) -> FirstLook:
-    """Lists and stats the whole workspace; `at`: start time (ms).
+    """`at`: start time (ms).
 
     `names_in` watches and lists a folder; `left_out`: whether rules ignore a path.
     """

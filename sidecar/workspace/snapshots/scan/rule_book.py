@@ -40,7 +40,7 @@ class RuleBook:
         )
 
     def listed(self, folder: bytes, names: list[bytes], *, stale: bool) -> IgnoreRules:
-        """Returns a listed folder's rules; `stale`: those read before may be outdated."""
+        """`stale`: rules read before may be outdated."""
         before = self.known(folder)
         own = (b".git" in names, b".gitignore" in names)
         if before is not None and not stale and before.own == own:
@@ -63,7 +63,6 @@ class RuleBook:
         return False
 
     def outside(self, path: bytes) -> IgnoreRules:
-        """Returns the parent folder's rules, which decide on a path."""
         return self.inside(path.rpartition(b"/")[0])
 
     def ignores(self, path: bytes) -> bool:
@@ -75,7 +74,6 @@ class RuleBook:
         self._changes[folder] = None
 
     def forget(self, folder: bytes, kept: Container[bytes]) -> None:
-        """Drops rules below a changed folder, except of visited folders (`kept`)."""
         begin = folder + b"/" if folder else b""
         for path in self._kept.keys() | self._changes.keys():
             if path.startswith(begin) and path not in kept:

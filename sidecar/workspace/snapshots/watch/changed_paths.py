@@ -1,4 +1,4 @@
-"""Gathers changes since the last snapshot from events, tools and stats."""
+"""Changes since the last snapshot, from events, tools and stats."""
 
 import asyncio
 import os
@@ -45,7 +45,6 @@ class Noticing:
             asyncio.get_running_loop().add_reader(watch.descriptor, self._read_some, watch)
 
     def give_up(self, why: str) -> None:
-        """Stop using events; `why`: for people."""
         self.close()
         self.why_rescan = why
         self.waiting.lose()

@@ -76,7 +76,6 @@ class InotifyWatch:
         return not self._poll.poll(0)
 
     def drain(self, into: Noticed) -> bool:
-        """Adds all waiting events; always complete."""
         while self._poll.poll(0):
             self.read(into)
         return True

@@ -1,7 +1,6 @@
-"""Looks each time at paths without events.
+"""Paths without events, looked at each time.
 
-These are ignored files written by tools, files with several hard links, and rule files outside the
-workspace.
+Ignored files written by tools, files with several hard links, rule files outside the workspace.
 """
 
 import os
@@ -52,7 +51,6 @@ class Unwatched:
         self._outside = {path: _stamp(path) for path in paths}
 
     def link(self, linked: dict[bytes, int]) -> bool:
-        """Follows files with several links; returns whether at most `MOST_LINKED`."""
         self._linked.update(linked)
         return len(self._linked) <= MOST_LINKED
 

@@ -29,7 +29,6 @@ class Noticed:
         return len(self.paths) <= FEW and not (self.folders or self.all)
 
     def add(self, path: bytes) -> None:
-        """Adds a path; beyond `MOST_DIRTY`, all paths count as changed."""
         self.paths.add(path)
         if len(self.paths) > MOST_DIRTY:
             self.lose()

@@ -68,7 +68,7 @@ ChooseWatch: TypeAlias = Callable[[Path, Path], Watch]
 
 
 def choose(root: Path, cookies: Path) -> Watch:
-    """Starts a watch; blocks, and raises WatchFailed if none is possible."""
+    """Blocks; raises WatchFailed where there is none."""
     reason = why_no_events(os.fsencode(root))
     if reason:
         raise WatchFailed(reason)
