@@ -43,7 +43,7 @@ class Breaker:
         return replace(self, cause=cause).after(False, standing.used, rungs)
 
     def left(self, standing: Standing, cause: Cause) -> "Breaker":
-        """Remembers an optional rewrite that may wait: no failure."""
+        """Remembers an optional rewrite that may wait, which is no failure."""
         return replace(self, used=standing.used, cause=cause)
 
     def holds(self, standing: Standing, cause: Cause) -> bool:

@@ -9,9 +9,9 @@ from sidecar.core.plans.plan import Policy, Standing
 
 @lru_cache(maxsize=64)
 def compaction_point(policy: Policy, rest: Standing) -> int:
-    """Gives the tokens at which an opening turn makes the policy rewrite, or the limit.
+    """Gives the prompt's tokens from which the policy rewrites as a turn opens, or the limit.
 
-    `rest`: a standing in which only size and messages, in proportion, can be a cause.
+    `rest`: totals in which only size, and messages growing with it, can be a cause.
     """
     history = rest.used - rest.static
 

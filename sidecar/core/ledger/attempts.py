@@ -256,7 +256,7 @@ def _use(part: ToolPart) -> str:
 def _programs(command: str, *, probes: bool = False) -> Iterator[str]:
     """Gives programs that a command runs to do something, each with its subcommand.
 
-    `probes`: without inline scripts and requests, which only look.
+    `probes`: leaves out inline scripts and requests, which only look.
     """
     text, _ = split(command[:_LONGEST])
     for words, _ in simple(text):

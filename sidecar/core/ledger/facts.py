@@ -126,7 +126,7 @@ def _fact(claim: Claim, one: _Said, who: Speaker) -> Fact:
 
 
 def _stated(pieces: Sequence[str], text: str) -> str:
-    """Fewest whole statements that hold all pieces; empty if none or too long."""
+    """Gives the fewest whole statements that hold all pieces; empty if none or too long."""
     spans = tuple(statements(text))
     for more in range(MOST_STATED):
         for (start, _), (_, end) in zip(spans, spans[more:], strict=False):

@@ -219,8 +219,8 @@ def _bytes(line: str) -> int:
 def render(files: Mapping[str, str], count: Count, room: int, without: str = "") -> str:
     """Writes entries within `room` tokens; empty if nothing fits.
 
-    `files`: text by kind. People's entries first, then the newest, without Sidecar's for the
-    session `without`.
+    `files`: text by kind. People's entries first, then the newest, without those that Sidecar wrote
+    in the session `without`.
     """
     known = [kind for kind in FILES if kind in files]
     found = [

@@ -71,7 +71,7 @@ class File:
 
     @property
     def changed(self) -> bool:
-        """Whether the file differs from before; not if made and deleted."""
+        """Whether the file differs from before, so not if made and deleted."""
         gone = self.state == "deleted" and self.operations[0] == "created"
         return self.state != "read" and not gone
 
@@ -148,14 +148,14 @@ def read_ledger(messages: Iterable[Message]) -> Ledger:
 
 @dataclass(frozen=True, slots=True)
 class OpenAttempt:
-    """A failed attempt, and the steps not gone through since."""
+    """A failed attempt, and its steps that did not succeed since."""
 
     same: str
     missing: frozenset[str]
 
 
 class Folding:
-    """A growing ledger; `changes` counts changes of files."""
+    """A ledger that grows by message; `changes` counts changes of files."""
 
     def __init__(self) -> None:
         self.changes = 0

@@ -107,7 +107,7 @@ def diff_lines(hunk: NetHunk, stands: Set[str] = frozenset()) -> list[str]:
 
 
 def plain_lines(texts: Iterable[str]) -> set[str]:
-    """Lines without the tool's margin of numbers or signs."""
+    """Gives lines without the tool's margin of numbers or signs."""
     return {line.lstrip(_MARGIN).rstrip() for text in texts for line in text.split("\n")}
 
 
@@ -211,7 +211,7 @@ def told_files(texts: Iterable[str]) -> dict[str, str]:
 
 
 def told_more(texts: Iterable[str]) -> int:
-    """How many files `file_lines` counted and did not name."""
+    """Counts the files that `file_lines` counted and did not name."""
     found = (_MORE.fullmatch(line) for text in texts for line in text.splitlines())
     return sum(int(line[1]) for line in found if line is not None)
 

@@ -35,7 +35,7 @@ class _Use:
 
 
 def ranked(ledger: Ledger, messages: Iterable[Message], goal: str) -> tuple[str, ...]:
-    """Paths of existing files, likeliest needed first."""
+    """Gives paths of existing files, likeliest needed first."""
     known = [file for file in ledger.files if file.state != "deleted"]
     names = names_in(goal)
     uses, calls = _uses(messages, names)

@@ -162,7 +162,7 @@ def learn(index: NameIndex, unit: Unit) -> None:
 
 
 def overcome(units: Iterable[Unit]) -> frozenset[PartId]:
-    """Failed calls that are no lesson: they went through later, or only looked.
+    """Gives failed calls that are no lesson: they went through later, or only looked.
 
     The newest of equal attempts stands for all; each refusal for itself.
     """

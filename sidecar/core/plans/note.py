@@ -84,7 +84,7 @@ class Room:
 class Aftermath:
     """How a log stands once a plan is carried out.
 
-    `learnt`: as `told_failures.lessons`.
+    `learnt`: by failed call, the text that tells its lesson.
     """
 
     shown: UnitsShown
@@ -115,10 +115,10 @@ def write_note(
     passages: str = "",
     root: str = "",
 ) -> str:
-    """Tells what a plan leaves out.
+    """Writes the note on what a plan leaves out.
 
-    Thread, subtasks and commands start at index `first`, as a standing note tells earlier ones.
-    `files`: shown beside; `passages`: told in their places; `root`: the workspace's folder.
+    Texts, subtasks and commands are told from index `first` on, as a standing note tells earlier
+    ones. `files`: shown beside; `passages`: told in their places; `root`: the workspace's folder.
     """
     room, shown = room or Room(), after.shown
     stays = [u.text for u, _ in shown if u.kind == "ledger" and u.part_id not in after.retired]

@@ -137,7 +137,6 @@ def upshot_of(units: Sequence[Unit]) -> Upshot:
 
 
 def cures_of(units: Sequence[Unit], failures: Set[PartId]) -> Mapping[PartId, Unit]:
-    """Gives for each failed call the next one alike that went through, within `SOON` calls."""
     calls = [unit for unit in units if unit.kind == "call"]
     return {
         unit.part_id: cure

@@ -81,7 +81,7 @@ class Standing:
 
 
 def rent_of(prompts: Sequence[int], base: int, rates: Rates) -> int:
-    """Adds up what prompts read above `base`, in tokens at the lower price."""
+    """Adds up the tokens by which prompts exceed `base`, weighted if at the dearer price."""
     if rates.dearer is None or not rates.read:
         return sum([prompt - base for prompt in prompts if prompt > base])
     times = rates.dearer.read / rates.read

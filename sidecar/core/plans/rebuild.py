@@ -334,7 +334,6 @@ def _announcements(sorting: _Sorting, whole: Set[PartId]) -> Set[PartId]:
 
 
 def _without_passed(item: Item, factor: float) -> tuple[Excerpt | None, int]:
-    """Cuts lines of passed tests from a result; gives the cut and tokens left."""
     unit = item.unit
     kept = beside_passed(unit.text) if unit.kind == "call" else ()
     if not kept:

@@ -61,7 +61,8 @@ def _out_of_view(shown: UnitsShown) -> Iterable[tuple[str, str]]:
 def _typed(unit: Unit, how: Shown | None) -> Iterator[str]:
     """Gives the user's firm rules that are out of view.
 
-    One that leans on the sentence before is told with it; without one, only if it names something.
+    A rule that leans on the sentence before is told with it; without one, only if it names
+    something.
     """
     if not isinstance(how, Dropped | Quoted):
         return

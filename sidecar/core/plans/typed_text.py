@@ -120,7 +120,6 @@ def _goes_on(units: Sequence[Unit]) -> bool:
 
 
 def _in_short(text: str) -> str:
-    """Shortens to one line, with both ends, as a question may follow a paste."""
     line = one_line(text, len(text)).lstrip("-*• ")
     if len(line) <= REQUEST:
         return line

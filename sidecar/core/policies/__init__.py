@@ -41,7 +41,6 @@ class _Policies(Mapping[str, Policy]):
 
 @cache
 def policies() -> Mapping[str, Policy]:
-    """Gives the policies by name, the default first."""
     modules = (
         import_module(f"{__name__}.{found.name}")
         for found in iter_modules(__path__)

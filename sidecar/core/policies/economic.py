@@ -64,10 +64,10 @@ MOST_TOLD = 2 * SUMMARY_TOKENS
 class Economic:
     """Rewrites when carrying on has cost several rebuilds; shares are of the window.
 
-    Fitted on recorded sessions; see the README beside. `most`: history share that forces a rewrite;
-    `cold`: the same on a cold cache, or `whole` for a session imported or resumed after an hour.
-    Else a rewrite is due once `least` tokens were added and carrying tokens above the base has cost
-    `rent` rebuilds as a turn opens, or `within` rebuilds in a turn. `first`: history share that a
+    Fitted on recorded sessions; see the README beside. `most`: history share that forces a rewrite.
+    Any other needs `least` tokens added, and is due on a cold cache from the history share `cold`
+    on (`whole` for a session imported or resumed after an hour), or once carrying tokens above the
+    base has cost `rent` rebuilds as a turn opens, `within` in a turn. `first`: history share that a
     first rebuild should leave. `arrival`: share for new results together. `spacing`: requests
     between rewrites that only pay, as each costs the model its thinking; none at a price cliff,
     with `ahead` requests expected. `said`: tokens of the model's words that must go for a summary;

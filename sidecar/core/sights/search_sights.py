@@ -42,7 +42,7 @@ def search_sights(part: ToolPart) -> Iterator[FileShown]:
 
 
 def _searched(command: str, folder: str) -> tuple[str, str] | None:
-    """Gives the only path searched, empty for several, and the folder."""
+    """Gives the only path searched, empty for several, and the folder; `None` if in doubt."""
     if not any(f"{program} " in command for program in _PROGRAMS):
         return None
     found: tuple[str, str] | None = None

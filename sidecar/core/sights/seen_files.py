@@ -255,7 +255,7 @@ class SeenFiles:
         )
 
     def changed(self) -> list[tuple[str, SeenFile]]:
-        """Files with known lines that changed, the newest last."""
+        """Gives changed files of which lines are known, the newest last."""
         found = [
             (path, file)
             for path, file in self.files.items()

@@ -294,7 +294,7 @@ def summary_in(note: str) -> str | None:
 
 
 def left_out(plan: Plan, situation: Situation) -> list[Item]:
-    """Items a plan's summary stands for, earlier notes included."""
+    """Gives items that a plan's summary stands for, earlier notes included."""
     retired = set(plan.retired)
     changed = {c.part_id for c in plan.changes if isinstance(c.shown, Dropped)}
     return [

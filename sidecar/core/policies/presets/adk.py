@@ -86,7 +86,7 @@ class Adk:
 
 
 def new_turns(items: Sequence[Item]) -> list[int]:
-    """Finished turns not yet summarised."""
+    """Gives finished turns not yet summarised."""
     words = [item for item in items if item.unit.kind in ("typed", "prose", "call")]
     last = max((i.unit.turn for i in words if isinstance(i.shown, Dropped)), default=-1)
     newest = max((item.unit.turn for item in words), default=0)
