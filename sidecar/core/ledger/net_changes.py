@@ -164,10 +164,7 @@ def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()
 
 
 def file_lines(files: dict[str, str], told: Mapping[str, str]) -> Iterator[str]:
-    """Names the newest files and counts the others by folder, without those `told` alike.
-
-    A folder common to many is said once, that of most first.
-    """
+    """Names the newest files and counts the others by folder, without those `told` alike."""
     for title in (CHANGED, DELETED):
         paths = [path for path in reversed(files) if files[path] == title]
         inside = _inside(paths)

@@ -126,4 +126,5 @@ def with_thinking_dropped(
 
 
 def is_thinking(item: Item) -> bool:
+    """Tells whether an item is thinking in view."""
     return item.unit.kind == "reasoning" and not isinstance(item.shown, Dropped)

@@ -217,7 +217,7 @@ _came_to = _Ends().of
 
 
 def _result(text: str) -> str:
-    """Gives an output's last counts of passes and failures, or else its last plain line."""
+    """Gives an output's last counts of passes and failures, or its last plain line."""
     lines = [line for raw in text[-END:].splitlines() if (line := raw.strip())]
     lines = [line for line in lines if not WRAPPING.fullmatch(line)]
     short = (line for line in lines if len(line) <= 2 * CAME and _SAYS.search(line))

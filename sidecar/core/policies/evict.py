@@ -98,6 +98,7 @@ class Evict:
 
 
 def trigger(standing: Standing) -> int:
+    """Gives the tokens from which eviction no longer waits for a cold cache."""
     return round(TRIGGER * standing.limit)
 
 

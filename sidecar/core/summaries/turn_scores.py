@@ -1,4 +1,4 @@
-"""Has a model score turns, checks the answer, and makes changes of the scores.
+"""Has a model score turns, checks the answer, and makes changes.
 
 Failed approaches, paths and URLs stay.
 """
