@@ -223,7 +223,7 @@ def achieved(part: ToolPart, deeds: tuple[Deed, ...]) -> frozenset[str]:
 
 
 def is_overcome(same: str, missing: Collection[str], done: Collection[str]) -> bool:
-    """Whether a failed attempt, or each of its steps, succeeded later."""
+    """Tells whether a failed attempt, or each of its steps, succeeded later."""
     if same in done or all(step in done for step in missing if step[0] not in "+*"):
         return True
     if _CHECK in done and any(

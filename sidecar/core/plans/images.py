@@ -56,7 +56,7 @@ class Stretch:
 
 
 def stretches(situation: Situation) -> list[Stretch]:
-    """Gives known stretches of changed files, except what the newest steps just read."""
+    """Gives known stretches of changed files, except what the newest steps read."""
     found = []
     step = situation.step
     for path, file in situation.files.changed():

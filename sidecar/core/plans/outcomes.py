@@ -194,7 +194,7 @@ def _made(command: str) -> str:
 
 
 class _Ends:
-    """Remembers what outputs came to, as each plan asks for each command's.
+    """Remembers what outputs came to, as each plan asks for all commands.
 
     Outputs are known by hash (64 bits) and length, so that none is held twice.
     """
