@@ -21,7 +21,6 @@ class McpServer:
 
 
 def read_servers(value: object) -> tuple[McpServer, ...]:
-    """Raises ValueError with the reason."""
     if not isinstance(value, Mapping):
         raise ValueError('must be a table, such as {docs = {command = "docs-mcp"}}.')  # noqa: TRY004 - as readers do
     return tuple(_server(str(name), table) for name, table in value.items())

@@ -22,7 +22,6 @@ NOTHING = Strategy()
 
 
 def read_strategies(value: object) -> Mapping[str, Strategy]:
-    """Raises ValueError with the reason."""
     if not isinstance(value, Mapping):
         raise ValueError('must be a table, such as {plan = {policy = "manual"}}.')  # noqa: TRY004 - as readers do
     return {str(agent): _strategy(str(agent), table) for agent, table in value.items()}

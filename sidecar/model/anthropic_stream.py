@@ -112,7 +112,7 @@ class AnthropicModel:
         await self.warm_up()
 
     async def warm_up(self) -> None:
-        """Imports the SDK and makes the client; requests wait."""
+        """Imports the SDK and makes the client, for which requests wait."""
         async with self._loading:
             if self._client is None:
                 self._client = await asyncio.to_thread(self._load)

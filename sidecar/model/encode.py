@@ -132,7 +132,7 @@ def _tool(tool: ToolSpec) -> JsonObject:
 
 
 def _without_blanks(last: JsonObject) -> None:
-    """Strips last blanks, with which the API refuses a prefilled answer."""
+    """Strips a prefilled answer's last blanks, which the API refuses."""
     if last["type"] == "text":
         last["text"] = str(last["text"]).rstrip()
 

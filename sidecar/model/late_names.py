@@ -57,7 +57,7 @@ class _Loader(Loader):
         return _LatePackage(spec, self.usual)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Does nothing yet."""
+        """Runs nothing yet: names are imported later."""
 
 
 class _LatePackage(ModuleType):

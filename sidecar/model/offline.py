@@ -128,7 +128,7 @@ class OfflineModel:
             yield BlockDelta(index, text[start : start + PIECE])
 
     def _usage(self, prompt: Prompt, *, keep: bool = True) -> Usage:
-        """Counts as if the same conversation's last kept prompt were cached.
+        """Counts usage as if the same conversation's last kept prompt were cached.
 
         `keep`: this prompt is cached; otherwise the rest is plain input.
         """

@@ -1,6 +1,6 @@
 """Provider-neutral events of a streamed answer.
 
-Where deltas are split means nothing.
+Deltas may be split anywhere.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class ResponseStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockStarted:
-    """A block opens; `call_id` and `name` are a tool call's, `block` is an opaque one's content."""
+    """A block opens; `call_id` and `name` are set for tool calls, `block` for opaque blocks."""
 
     index: int
     kind: BlockKind

@@ -19,7 +19,7 @@ PathChangeKind: TypeAlias = Literal["created", "modified", "deleted", "renamed",
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
-    """A path's change; `old` or `new` is `None` where nothing was.
+    """A path's change; `old` or `new` is `None` where the path had no entry.
 
     A rename stands at the new path, `source` is the path before, `old` the new path's former entry.
     """

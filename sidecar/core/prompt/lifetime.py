@@ -55,8 +55,8 @@ def lifetime(
     """Chooses the lifetime of `tokens` of static text, written by a request at `now`.
 
     The first write is for five minutes. Later writes are for an hour once the session's own pauses
-    would have paid for that, or its price is small beside `spent`. Priced: this write and one after
-    each pause of over an hour. Saved: writes after earlier pauses of 5 to 60 minutes.
+    would have paid for that, or its price is small beside `spent`. The price: this write and one
+    after each pause of over an hour. The savings: writes after earlier pauses of 5 to 60 minutes.
     """
     waited = pauses((*starts, now))
     longer = sum(pause > TTL_MS["1h"] for pause in waited)

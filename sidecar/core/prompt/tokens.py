@@ -43,7 +43,7 @@ USUAL_FACTOR = 1.25
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Corrects raw estimates: `factor` is tokens for each raw one, from `observations` answers.
+    """Corrects raw estimates: `factor` is tokens per raw token, from `observations` answers.
 
     `bias`: tokens to add to the text before the history.
     """

@@ -79,7 +79,7 @@ def read_all(text: str | bytes) -> Json:
 
 
 def check_inner(text: str | bytes) -> None:
-    """Raises `TooMuch` before a text is parsed."""
+    """Raises `TooMuch` before a text of too many lists and objects is parsed."""
     if isinstance(text, bytes):
         if text.count(b"[") + text.count(b"{") > MOST_INNER:
             check_inner(text.decode("utf-8", "replace"))

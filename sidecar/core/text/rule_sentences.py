@@ -135,9 +135,9 @@ def rules_in(text: str) -> tuple[RuleSentence, ...]:
 
 
 def standing(text: str, span: Span) -> Span | None:
-    """Extends a sentence's span over those before it that it refers to.
+    """Extends a rule's `span` by the sentences before to which the rule points back.
 
-    `It must stay` and `not like that` refer; `None` if nothing stands before them.
+    `It must stay` points back; returns `None` if there is nothing to point at.
     """
     start, end = span
     if not _leans(text[start:end]):

@@ -29,7 +29,7 @@ def read_lines(
 ) -> Iterator[NumberedLine | DamagedLine]:
     """Gives (line number, object), without blank lines.
 
-    `each` is called per line. Raises BadRequest for unsupported compression, OSError.
+    `each` is called per line. Raises BadRequest for unsupported compression, and OSError.
     """
     with _opened(path) as file:
         for number, raw in _raw_lines(file):
@@ -43,7 +43,7 @@ def read_lines(
 def read_document(path: Path) -> list[NumberedLine | DamagedLine]:
     """Reads one JSON value; a list's objects count as lines.
 
-    Raises BadRequest for no JSON or too much, OSError.
+    Raises BadRequest for no JSON or too large a file, and OSError.
     """
     with _opened(path) as file:
         try:

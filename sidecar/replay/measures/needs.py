@@ -111,7 +111,6 @@ class _Log:
         return NeededEdit(text, tuple(place for place, *_ in held), step - seen >= FAR, around)
 
     def written_again(self, lines: Iterable[str], step: int) -> Iterator[NeededLine]:
-        """Gives the lines last shown `FAR` or more requests ago."""
         for line in lines:
             held = self._lines.get(line)
             if held is not None and step - held[-1][1] >= FAR:
