@@ -29,7 +29,7 @@ class Hunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`diff` is unified; empty for equal texts, a sentence for binary data."""
+    """`diff` is a unified diff; empty for equal texts, a sentence for binary data."""
 
     diff: str
     additions: int
