@@ -58,8 +58,8 @@ class SessionSummary:
 class PromptRequest:
     """ACP content `blocks`, with the editor's state as `context`.
 
-    `ticket` names the request for cancelling; if `cancelled` already, the turn only logs it.
-    `window` is the asker's environment.
+    `ticket` names the request for cancelling; one `cancelled` already is only logged. `window` is
+    the asker's environment.
     """
 
     blocks: tuple[JsonObject, ...]
@@ -110,7 +110,7 @@ Scope: TypeAlias = RestoreScope
 class Wish:
     """A restore to make; `paths` of `None` means all files.
 
-    With `markers`, a merge writes both sides of a conflict.
+    With `markers`, a merge writes both sides of a conflict between markers.
     """
 
     scope: Scope

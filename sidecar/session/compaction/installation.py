@@ -1,4 +1,4 @@
-"""Stores a settled rewrite, and follows it up."""
+"""Makes a settled rewrite durable."""
 
 from dataclasses import replace
 
@@ -39,7 +39,7 @@ class Installations:
         self._begun = 0
 
     def begin(self) -> None:
-        """Starts the clock for deciding, which the rewrite's record tells."""
+        """Notes when deciding begins, for the duration in the rewrite's record."""
         self._begun = self._clock.now()
 
     async def install(self, settled: Settled) -> Recorded:

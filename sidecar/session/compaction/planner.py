@@ -217,7 +217,7 @@ class Planner:
     async def catch_up(self) -> None:
         """Gathers settled messages in slices between other tasks, long texts in a thread.
 
-        Turns count only with the whole log in memory.
+        Needs the whole log in memory, to count turns.
         """
         if not self._log.is_whole:
             return

@@ -1,6 +1,6 @@
 """Hands a session's work to the next: ledger, facts, a draft of the first prompt.
 
-The store has it all, so any daemon's sessions can be handed on.
+All comes from the store, so any daemon's sessions can be handed on.
 """
 
 import asyncio

@@ -64,7 +64,7 @@ class Settlements:
         *,
         dry: bool = False,
     ) -> Settled | None:
-        """Gets a draft's summary and decides again, as the session may have changed."""
+        """Gets a draft's summary, then decides again: the session may have changed."""
         before = draft.recorded.tokens_before
         wanted = draft.plan.summary
         if wanted is None and token is None:

@@ -146,7 +146,7 @@ class Sessions:
     ) -> Opened:
         """Opens a session, shows its history through `emit`, then watches.
 
-        It is read-only while another daemon writes. Raises UnknownSession.
+        The session is read-only while another daemon writes. Raises UnknownSession.
         """
         session = await self.get(session_id)
         rest = await session.replay.tell(after, emit) if replay else None
@@ -211,7 +211,7 @@ class Sessions:
     async def _opened(
         self, environment: Environment, session_id: SessionId, before: Session | None
     ) -> Session:
-        """Replaces `before`, whose watchers stay."""
+        """Opens a session in place of `before`, whose watchers stay."""
         if before is not None:
             await self.open.close(before)
         await require(environment.store, session_id)

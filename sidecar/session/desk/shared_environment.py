@@ -43,7 +43,7 @@ class SharedEnvironment:
         return self._check(options)
 
     async def ready(self) -> Environment:
-        """Builds it if need be. Raises `Cancelled` while stopping."""
+        """Builds the environment if need be. Raises `Cancelled` while stopping."""
         self._sessions.check_running()
         if self.known is None and not self._left:
             if self._building is None:

@@ -81,7 +81,6 @@ class Checkpoints:
 
 
 async def stored_listing(store: Store, session_id: SessionId, now: Callable[[], Millis]) -> Listing:
-    """Lists checkpoints from the store. Raises UnknownSession, StorageFailed."""
     log = SessionLog(store, await store.logs.load(session_id), now)
     return await _listing(Timeline(log.messages, log.records), Differences(store.restores))
 

@@ -58,7 +58,7 @@ class LogReplay:
 
 
 class _Replay:
-    """Replays the log as of creation, without the first `told` updates."""
+    """Replays the log as of creation, skipping the first `told` updates."""
 
     def __init__(
         self,
@@ -132,7 +132,6 @@ class _Replay:
 
 
 def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
-    """Yields records from the start of the turn at `revision`."""
     records = log.records
     turns = (n for n in reversed(range(len(records))) if isinstance(records[n], TurnStartedRecord))
     begun = next((n for n in turns if records[n].revision <= revision), 0)

@@ -109,7 +109,7 @@ class Audience:
 
 
 class Everyone:
-    """Puts questions to all windows, and other requests to one.
+    """A `Client` that puts questions to all windows, and other requests to one.
 
     Files: of windows that can, the one whose prompt runs, else the session's opener, else the
     newest. Tools: the opener, else the newest.

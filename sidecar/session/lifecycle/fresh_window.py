@@ -44,7 +44,6 @@ async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> 
 
 
 async def _static(environment: Environment, row: SessionRow, before: Static) -> Static:
-    """Combines former tools and system text with present instructions."""
     model, trusted = str(row.settings["model"]), environment.trust(row.cwd).granted
     found, known = await known_instructions.read(environment, row.cwd, trusted, model)
     same = Static(model, before.tools, before.system, RENDERER)

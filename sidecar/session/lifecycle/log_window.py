@@ -275,7 +275,6 @@ def _begins(records: Sequence[LogRecord], first: Message) -> bool:
 
 
 def _cut(records: Sequence[LogRecord], first: Message | None) -> int | None:
-    """Finds the first record from which all are needed."""
     if first is None:
         return None
     opens = (

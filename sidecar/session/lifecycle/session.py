@@ -120,7 +120,7 @@ class Session:
 
     @property
     def waits(self) -> bool:
-        """Whether the turn waits only for answers, perhaps a subtask's."""
+        """Whether the turn goes on only once somebody answers it or its subtask."""
         return self.permissions.waiting > 0 and not self.permissions.working
 
     def opened(self) -> Opened:
@@ -244,7 +244,7 @@ class Session:
         await self.rewriting.fold()
 
     async def end(self) -> None:
-        """Stops turn and inbox; the log is whole after `ended`."""
+        """Stops turn and inbox; the log is whole and durable after `ended`."""
         self.prompts.close()
 
     async def ended(self) -> None:
@@ -252,7 +252,7 @@ class Session:
             await asyncio.wait({self._task})
 
     async def _turn(self, waiting: Waiting) -> PromptResult:
-        """Turns errors after the beginning into the turn's end."""
+        """Runs a turn; errors after its beginning become its end."""
         state, untitled = self._state, not self._state.log.row.title
         await self._instructions.look()
         await self._epochs.follow_tools()

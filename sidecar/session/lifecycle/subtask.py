@@ -95,7 +95,6 @@ def last_words(messages: Sequence[Message]) -> str:
 
 
 def found_so_far(messages: Sequence[Message]) -> str:
-    """Lists calls and texts of a subtask without a report."""
     answers = [message for message in messages if _counts(message)]
     done = [
         f"- {part.name} {argument(part.input)} · {status(part)} · {finding(part)}"
@@ -110,7 +109,6 @@ def found_so_far(messages: Sequence[Message]) -> str:
 
 
 def refused(messages: Sequence[Message]) -> str:
-    """Returns name and argument of the last denied call."""
     parts = [part for message in messages for part in tool_parts(message) if _is_denied(part)]
     return f"{parts[-1].name} {argument(parts[-1].input)}".strip() if parts else "a call"
 

@@ -45,8 +45,8 @@ class ContentChunk:
 class ToolChanged:
     """A tool call appeared (`first`) or changed.
 
-    `status` is ACP's pending, in_progress, completed or failed. `has_input` tells JSON null from no
-    `raw_input`.
+    `status` is ACP's pending, in_progress, completed or failed. Fields of `None` are unchanged.
+    `has_input` tells JSON null from no `raw_input`.
     """
 
     origin: EventOrigin

@@ -45,7 +45,7 @@ class Feed:
         self.turns: dict[TurnId, SliceTurn] = {}
 
     def add(self, messages: Iterable[Message]) -> None:
-        """Adds messages; open ones only count."""
+        """Adds messages; open ones count only in their turns."""
         for message in messages:
             self.count(message)
             if message.status != "open":

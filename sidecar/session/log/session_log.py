@@ -113,7 +113,6 @@ class SessionLog(HeldLog):
         self.filled(Rest(rest, stored.problems))
 
     def take(self, messages: Iterable[Message]) -> None:
-        """Changes messages in memory only."""
         self.by_id |= {message.id: message for message in messages}
 
     def has_call(self, call_id: str) -> bool:
@@ -129,7 +128,6 @@ class SessionLog(HeldLog):
         return [message for message, ended in zip(messages, settled, strict=True) if not ended]
 
     def openings(self) -> frozenset[str]:
-        """Returns keys of records in memory that began an epoch."""
         return frozenset(filter(None, self._openings.of(self.records)))
 
     @property

@@ -1,4 +1,4 @@
-"""Measures sessions."""
+"""A session's meter."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

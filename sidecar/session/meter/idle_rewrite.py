@@ -27,7 +27,6 @@ class Idle:
         self._rewrite = rewrite
 
     async def work(self) -> None:
-        """Rewrites after `DEBOUNCE` seconds without a change."""
         log, revision = self._log, -1
         if not turns_since_rewrite(log):
             return

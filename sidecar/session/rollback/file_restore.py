@@ -103,7 +103,7 @@ class FilePlans:
         return Files(made, fresh, _with_tabs(self._buffers, made.root, planned), notes)
 
     async def _planned(self, plan: Callable[[ReadFile], RestorePlan], *, here: bool) -> RestorePlan:
-        """Plans here if the plan is small, else in a thread."""
+        """Plans on the event loop if `here` (a small plan), else in a thread."""
         contents: dict[str, bytes | None] = {}
         while True:
             wanted: set[str] = set()

@@ -54,7 +54,7 @@ def _session(config: Config, lost: Headless) -> SessionRow:
 
 
 def _message(name: MessageId, parts: tuple[Part, ...], left: Headless) -> Message:
-    """Makes a message for parts, without a record in the neighbour's turn."""
+    """Makes a message for its parts; without a record it joins a neighbour's turn."""
     user = any(isinstance(p, TextPart) and p.source != "model" for p in parts)
     began = [record for record in read_all(left.records) if name in named_by(record)]
     named = [record.turn_id for record in began if isinstance(record, TurnStartedRecord)]

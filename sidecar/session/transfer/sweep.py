@@ -106,9 +106,10 @@ async def see_time_pass(keeping: KeepingRows) -> None:
 
 
 class Sweeping:
-    """Sweeps until cancelled; `rules` are read each time, `snapshots_mib` is per folder, 0 for any.
+    """Sweeps until cancelled.
 
-    `warn` hears quotas before they act; `status` is filled for `daemon/status`.
+    `rules` are read each time; `snapshots_mib` is per folder (0: unbounded). `warn` hears quotas
+    before they act; `status` is filled for `daemon/status`.
     """
 
     def __init__(
@@ -172,7 +173,7 @@ class Sweeping:
         await erase(self._ground)
 
     async def _bites(self) -> Retention:
-        """Warns of quotas nearly used up; returns rules without the just warned."""
+        """Warns of quotas nearly used up; returns rules without those just warned of."""
         rules, keeping = self._rules(), self._ground.store.keeping
         outputs, sessions = await keeping.used()
         held = await self._ground.store.snapshots.held()

@@ -51,13 +51,12 @@ def _signature(call: ToolPart, cwd: str) -> tuple[str, str, str]:
 
 
 def _settled(text: str, cwd: str) -> str:
-    """Masks temporary paths outside the workspace."""
     return _TEMPORARY.sub("/tmp", text.replace(cwd, "."))
 
 
 @dataclass(frozen=True, slots=True)
 class LoopWatch:
-    """Asks the user about loops; `cwd` is not temporary."""
+    """Asks the user about loops."""
 
     consent: Consent
     notice: Callable[[str], None]

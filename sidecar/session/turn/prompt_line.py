@@ -63,7 +63,6 @@ class PromptLine:
 
     @property
     def busy(self) -> bool:
-        """Whether a prompt runs, waits, or is checked."""
         return self._running is not None or bool(self._line or self._arriving)
 
     @property
@@ -125,7 +124,6 @@ class PromptLine:
             self._inbox.put_nowait(waiting)
 
     def remind(self, words: str) -> None:
-        """Tells the model a text before the next step."""
         if self._turn_id is not None:
             self._steer(self._turn_id, None, TextPart(self._clock.part_id(), words, "steer"))
 

@@ -213,7 +213,7 @@ class _Call:
             return await self._from_client(context)
 
     async def _from_client(self, context: ToolContext) -> ToolAnswer:
-        """Calls without time limit; a notice follows after `UNANSWERED` seconds."""
+        """Calls without a time limit; a notice follows after `UNANSWERED` seconds."""
         part, turn = self.part, self.calls.turn
 
         async def tell() -> None:

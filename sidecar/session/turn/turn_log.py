@@ -29,7 +29,6 @@ class TurnLog:
         self.channel.publish(SessionChanged(row.id, row.revision, cause))
 
     async def make_whole(self, failure: ToolFailure) -> None:
-        """Closes everything open, commits, and tells."""
         now = self.clock.now()
         changed: list[MessageId] = []
         for message in self.log.unsettled():

@@ -42,7 +42,7 @@ class ModelView:
     """Builds and measures prompts of the epoch begun at `since`.
 
     A cached prefix ends before `anchor_message`, the first after the newest rewritten stretch.
-    `static_ttl` is the static part's; `minimum` the fewest tokens the provider caches.
+    `static_ttl` is the static part's lifetime; `minimum` the fewest tokens the provider caches.
     """
 
     def __init__(

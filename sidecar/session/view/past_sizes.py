@@ -14,7 +14,7 @@ from sidecar.session.view.message_view import look
 
 
 class PastStanding:
-    """Follows past conversation with `raw` estimates."""
+    """Replays a conversation, with `raw` estimates of its prompt."""
 
     def __init__(self, static: Static, count: Count, since: Millis) -> None:
         self._count = count

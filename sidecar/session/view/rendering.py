@@ -54,7 +54,10 @@ class Rendering:
         self._row = ([], ())
 
     def reshape(self, shown: core_view.View) -> Mapping[MessageId, RenderedMessage]:
-        """Shows parts otherwise; only changed messages are counted again. Returns all as before."""
+        """Shows parts otherwise, counting only changed messages again.
+
+        Returns messages as rendered before.
+        """
         changed = {
             part_id
             for part_id in {*self.shown.shown, *shown.shown}
