@@ -18,7 +18,7 @@ AskUser: TypeAlias = Callable[[JsonObject, tuple[PermissionOption, ...]], Awaita
 
 
 class QuestionOutcome(Enum):
-    """How a question ended; `allowed` also where rules allow."""
+    """How a question ended, or `allowed` where rules allow a call unasked."""
 
     allowed = "allowed"
     refused = "refused"

@@ -156,9 +156,10 @@ class Tracking:
         return None if self._shared is None else self._shared.sizes
 
     async def since(self) -> tuple[Snapshots, ChangeSet]:
-        """Takes a snapshot; returns changes since the log's newest, in a step the tools'.
+        """Takes a snapshot; returns changes since the log's newest snapshot.
 
-        Raises BadRequest where no snapshots are taken, StorageFailed.
+        During a step the changes are the tools'. Raises BadRequest where no snapshots are taken,
+        StorageFailed.
         """
         async with self._lock:
             made = await self._ready()

@@ -98,7 +98,7 @@ class Decisions:
     def due(
         self, occasion: Occasion, scene: Callable[[], Scene], standing: Standing | None = None
     ) -> tuple[Standing, Cause] | None:
-        """Returns why a rewrite is due, if so; a log's window suffices."""
+        """Returns why a rewrite is due, if so; needs only a window of the log."""
         if not self.chosen.is_automatic():
             return None
         standing = standing or self.planner.present(occasion)

@@ -49,7 +49,7 @@ MilestoneReason: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class MilestoneMark:
-    """What decides on a milestone; `done` names finished todos, `used` is a share."""
+    """What decides on a milestone; `done` names finished todos, `used` is a share of the limit."""
 
     revision: int = -1
     done: frozenset[str] = frozenset()

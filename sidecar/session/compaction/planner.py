@@ -64,7 +64,7 @@ BY_HAND = Occasion(asked=True)
 class Scene:
     """The session to plan for: now, or after a coming prompt.
 
-    `rewrites` are in effect; `number` is the next rewrite's, `head` a new epoch's.
+    `rewrites` are in effect; `number` is the next rewrite's, `head` a new epoch's static part.
     """
 
     occasion: Occasion
@@ -207,7 +207,7 @@ class Planner:
         )
 
     async def look(self) -> None:
-        """Reads files in work, to show as they stand."""
+        """Reads files in work, which plans can show as they stand."""
         await self.catch_up()
         self.absorb()
         paths = [path for path, _ in self._files.changed()]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListedCheckpoint:
-    """A checkpoint with files as the protocol shows them; `left` after a restore."""
+    """A checkpoint with files as the protocol shows them; `left` if out of the conversation."""
 
     checkpoint: Checkpoint
     files: tuple[JsonObject, ...]

@@ -18,7 +18,7 @@ async def open_log(
 ) -> tuple[SessionLog, Sequence[str]]:
     """Opens a log, or its window if enough; returns problems of unreadable records.
 
-    Hold the lease, or another daemon may write before. Raises UnknownSession.
+    Hold the lease, or another daemon may write meanwhile. Raises UnknownSession.
     """
     store, clock = environment.store, environment.clock
     window = await read_window(store, clock, session_id) if writes else None

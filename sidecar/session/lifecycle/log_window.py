@@ -229,7 +229,6 @@ def _ended(message: Message, model: str) -> bool:
 
 
 def _begun(conversation: Sequence[Message], steps: int) -> int | None:
-    """Finds the first message needed whole, a turn's first."""
     recent = sized_turns(conversation)[-TURNS:]
     if len(recent) < TURNS:
         return None

@@ -178,7 +178,7 @@ class Session:
         return self.meter()
 
     async def writable(self, expected_revision: int | None) -> None:
-        """Raises SessionOwned, RevisionConflict."""
+        """Makes this daemon the writer. Raises SessionOwned, RevisionConflict."""
         async with self._taking_over:
             if self._state.ownership.read_only and not await self._take_over():
                 raise self._state.ownership.refusal()

@@ -28,7 +28,6 @@ class HeldLog:
         self.records[:], self.aside = other.records, other.aside
 
     def look_again(self) -> None:
-        """Recomputes `left` after a restore."""
         self.left = left_behind(self.records)
 
 

@@ -124,7 +124,7 @@ def decode(data: bytes) -> Past:
 
 @cache
 def version() -> str:
-    """Hashes the code that makes folds: only its own are used. Blocks, once."""
+    """Hashes the code that makes folds: other versions' folds are not used. Blocks, once."""
     folders = (
         Path(core.__file__).parent,
         Path(__file__).parent,

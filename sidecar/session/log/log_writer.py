@@ -51,7 +51,7 @@ class LogWriter:
         self.forget()
 
     def forget(self) -> None:
-        """Drops the unwritten of a log read anew."""
+        """Drops unwritten changes of a log read anew."""
         self._pending: list[StoreChange] = []
         self._untold: list[LogRecord] = []
         self._unsaved: dict[MessageId, set[int]] = {}
@@ -97,7 +97,6 @@ class LogWriter:
             self._pending.append(put)
 
     def _position(self, message: Message, part_id: PartId) -> int:
-        """Finds a part, or the end; cached for one message."""
         name, places = self._places
         known = places.get(part_id, -1) if name == message.id else -1
         if 0 <= known < len(message.parts) and message.parts[known].id == part_id:

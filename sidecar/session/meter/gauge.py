@@ -122,7 +122,7 @@ class Gauge:
         return velocity((begun, *sizes)) if sizes else 0
 
     def _recent(self) -> Sequence[Turn]:
-        """Returns the newest turns, `SIZED` with a known size; more change no figure."""
+        """Returns the newest turns, enough for all figures: `SIZED` of known size."""
         left, newest, sized = self._log.left, [], set[TurnId]()
         turn: TurnId | None = None
         for message in reversed(self._log.by_id.values()):

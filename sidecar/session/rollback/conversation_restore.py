@@ -104,7 +104,7 @@ class ConversationPlans:
         )
 
     def _stand(self, view: ModelView, messages: Sequence[Message]) -> None:
-        """Anchors the view at the last answer, if sent in it."""
+        """Anchors the view at the last answer, if sent in the same view."""
         view.anchor = None
         if (last := next(filter(_is_answer, reversed(messages)), None)) is not None:
             epochs = reversed(self._views.epochs())

@@ -17,7 +17,7 @@ from sidecar.session.view.model_view import ModelView
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """A daemon's models and catalogue entries by id; `known` ids.
+    """A daemon's models and catalogue entries by id; `known` lists ids.
 
     `count` estimates tokens, to be multiplied by `token_factor`. `cold` holds back requests with
     the same cold prefix.

@@ -21,7 +21,7 @@ def static_key(static: Static) -> str:
 
 
 class ColdGate:
-    """Holds requests back for at most `limit` seconds."""
+    """Holds back requests with a cold prefix, at most `limit` seconds."""
 
     def __init__(self, now: Callable[[], Millis], limit: float = LIMIT) -> None:
         self._now = now

@@ -87,7 +87,7 @@ class PromptLine:
 
     @contextmanager
     def arriving(self, request: PromptRequest) -> Iterator[Waiting]:
-        """Encloses a prompt's preparation, already cancellable."""
+        """Encloses the preparation of a prompt, which can already be cancelled."""
         result = asyncio.get_running_loop().create_future()
         waiting = Waiting(request, (), result, request.cancelled)
         self._arriving.append(waiting)

@@ -60,7 +60,7 @@ def is_empty(step: StepEnd) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """`max_tokens` bounds each answer; `purpose` labels requests.
+    """Runs steps; `max_tokens` bounds each answer, `purpose` labels requests.
 
     `gate` is held while an answer streams; `follow_cache` chooses a request's caching.
     """

@@ -13,7 +13,7 @@ from sidecar.session.view.view_history import Epoch
 def unbound(messages: Iterable[Message], epochs: Sequence[Epoch], now: View) -> frozenset[PartId]:
     """Finds shown thinking whose prefix would differ from the original.
 
-    `epochs` are all views so far, oldest first; `now` is planned.
+    `epochs` are all views so far, oldest first; `now` is the planned one.
     """
     conversation = [message for message in messages if message.status != "discarded"]
     owned = {

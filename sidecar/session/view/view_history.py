@@ -56,7 +56,6 @@ class Views:
         self.forget()
 
     def forget(self) -> None:
-        """Reads all again, after a failed write."""
         self._read = 0
         self._made: dict[str, Recorded] = {}
         self._by_revision: dict[int, Recorded] = {}
