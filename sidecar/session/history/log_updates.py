@@ -142,7 +142,7 @@ def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
 def in_order(feed: Feed, telling: Telling) -> Iterator[ShownUpdate | Want]:
     """Puts records' events between messages, by what records name rather than clocks.
 
-    Yields the kind missing in the feed.
+    Yields the kind of content that is missing.
     """
     beside = _Beside(feed, telling)
     while True:

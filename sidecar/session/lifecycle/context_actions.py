@@ -209,7 +209,7 @@ class Rewriting:
         return scene
 
     async def find_price(self) -> bool:
-        """Plans between other tasks; returns whether there is a price."""
+        """Plans a compaction between other tasks; returns whether there is a price."""
         if self._may_free():
             await self._planner.catch_up()
             self.price.find()

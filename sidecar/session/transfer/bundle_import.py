@@ -127,7 +127,6 @@ class _Work:
         self._given_up = threading.Event()
 
     def check(self) -> None:
-        """Raises Cancelled, in the thread, once the import is cancelled."""
         if self._given_up.is_set():
             raise Cancelled("the import was cancelled")
 

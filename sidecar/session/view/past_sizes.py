@@ -96,5 +96,5 @@ class PastStanding:
 
 
 def _sized(notes: Iterable[Note]) -> list[tuple[Region, str]]:
-    """Returns what notes' estimates depend on; rewrites change ids."""
+    """Returns what notes' estimates depend on, without ids, which rewrites change."""
     return [(note.region, note.text) for note in notes]
