@@ -11,7 +11,7 @@ from sidecar.workspace.buffers import Buffers, DocumentEditor
 
 
 class EditorDocuments:
-    """The editor's open texts, which every session reads before the disk."""
+    """The editor's open texts, which every session prefers to the disk."""
 
     def __init__(self, buffers: Buffers, sessions: OpenSessions) -> None:
         self._buffers = buffers

@@ -83,7 +83,7 @@ def _told(error: SidecarError, *, retryable: bool = False) -> JsonObject:
 
 
 class MakeRoom(Protocol):
-    """Lets the policy rewrite; returns whether a rewrite was made."""
+    """Lets the policy rewrite; returns whether an epoch began."""
 
     async def __call__(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
         """`overflowed`: the provider refused the length."""
