@@ -143,7 +143,7 @@ class Store:
 
     @property
     def read_only(self) -> bool:
-        """The schema is newer, or the folder read-only."""
+        """Whether the schema is newer, or the folder read-only."""
         return self._why is not None
 
     def refusal(self) -> StorageFailed | None:

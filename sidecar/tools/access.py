@@ -50,7 +50,7 @@ _OF_ENVIRONMENT = ("bin", "Scripts", "lib", "lib64", "Lib")
 
 
 def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
-    """With a `problem` for malformed input; a few calls of lstat."""
+    """Finds a call's access, by a few calls of lstat, with a `problem` for malformed input."""
     if spec.origin != "builtin":
         return Access(spec.kind, _client_title(spec, given))
     try:

@@ -47,7 +47,7 @@ _OBEYED = (
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
-    """`code`: `None` if killed; `notes`: for the model."""
+    """How a command ended; `code`: `None` if killed; `notes`: for the model."""
 
     text: str
     code: int | None

@@ -22,7 +22,7 @@ class PermissionOption:
 
 @dataclass(frozen=True, slots=True)
 class TerminalEnd:
-    """`code`: `None` if killed. `cut`: the beginning is missing."""
+    """How a command ended; `code`: `None` if killed. `cut`: the beginning is missing."""
 
     text: str
     code: int | None

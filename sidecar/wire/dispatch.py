@@ -78,7 +78,7 @@ class Face(Protocol):
     def answered(self, method: str) -> None: ...
 
     def explain(self, method: str, error: Exception) -> JsonObject | None:
-        """`None` for an unexpected error."""
+        """Returns an error to send; `None` for an unexpected one."""
         ...
 
 

@@ -60,7 +60,7 @@ class Outbox:
         return len(self._waiting)
 
     def answer(self, message: JsonObject) -> None:
-        """Or a request: never dropped."""
+        """Queues an answer or request, which is never dropped."""
         self._add(_Entry("answer", message, _size(message)))
 
     def update(self, session_id: str, message: JsonObject) -> None:

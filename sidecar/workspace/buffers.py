@@ -55,7 +55,7 @@ class Buffers:
         held[owner] = Buffer(Path(real), text, version, owner)
 
     def close(self, path: Path, owner: object = None) -> None:
-        """Another window's text counts again, or the file's."""
+        """Forgets a document; another window's text counts again, or the file's."""
         self._close(os.path.realpath(path), owner)
 
     def close_of(self, owner: object) -> None:

@@ -73,7 +73,6 @@ class InstructionsWatch:
         trusted: Callable[[], bool],
         seen: SeenInstructions,
     ) -> None:
-        """Calls `seen` with the instructions soon, and after each change."""
         self._followers[key] = _Follower(cwd, trusted, seen)
         self._moved.set()
 

@@ -144,10 +144,7 @@ class SharedSnapshots:
             self._in_background(self._look(folder))
 
     async def own(self, real: Path, text: str) -> None:
-        """Notes that the daemon is about to write a file; raises StorageFailed.
-
-        Stores the text's hash, for other windows and after a restart.
-        """
+        """Notes durably that the daemon is about to write a file; raises StorageFailed."""
         name = digest(text.encode("utf-8", "surrogateescape"))
         await self._store.facts.writes(os.fsencode(real), name)
 

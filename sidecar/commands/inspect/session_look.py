@@ -27,7 +27,7 @@ from sidecar.store.journal import Store
 
 
 def course_of(session: str | None, *, last: bool) -> Course:
-    """By id or its beginning, by folder, or the newest.
+    """Reads a session by id or its beginning, by folder, or the newest.
 
     Without likely keys. Raises SidecarError.
     """

@@ -26,7 +26,7 @@ class Leases:
         self._now = now
 
     async def acquire(self, session_id: SessionId, owner: Owner) -> Owner | None:
-        """The living owner, if the lease is taken."""
+        """Returns the living owner if another process has the lease."""
         return await self._submit(lambda con: acquire(con, session_id, owner, self._now()))
 
     async def release(self, session_id: SessionId, token: str) -> None:

@@ -1,6 +1,6 @@
 """Measures how old stored things are by time seen to pass (docs/decisions/eras.md).
 
-An era is a stretch in which clock and uptime agree; a jump or long unseen time begins another.
+In an era clock and uptime agree; a jump or long unseen time begins another.
 """
 
 import sqlite3

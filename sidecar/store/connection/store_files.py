@@ -43,9 +43,9 @@ T = TypeVar("T")
 
 
 def prepare(folder: Path) -> Path:
-    """Make folder and file for this user alone; return the file's path.
+    """Makes folder and file for this user alone, whatever the umask; returns the file's path.
 
-    Raises OSError. Modes ignore the umask, also of `-wal` and `-shm`.
+    Raises OSError.
     """
     make_folder(folder)
     path = folder / NAME
@@ -129,9 +129,9 @@ def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
 
 
 def patiently(act: Callable[[], T]) -> T:
-    """Repeat while the file is locked, for `BUSY_SECONDS`.
+    """Calls `act` again while the file is locked, for `BUSY_SECONDS`.
 
-    SQLite's own wait fails while another process opens or closes it.
+    SQLite's own wait fails while another process opens or closes the file.
     """
     give_up = time.monotonic() + BUSY_SECONDS
     while True:

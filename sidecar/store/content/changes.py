@@ -64,7 +64,6 @@ def apply(con: sqlite3.Connection, change: StoreChange) -> None:
 
 
 def weight(change: object) -> int:
-    """Estimates a change's bytes, quickly since every write needs it."""
     total = 100
     pending: list[Any] = [change]
     while pending:

@@ -73,7 +73,7 @@ class OutputRows:
 
 
 def note_output(con: sqlite3.Connection, session_id: SessionId, part: ToolPart) -> bool:
-    """`False` if removed already."""
+    """Stores where a part's output is; `False` if removed already."""
     name = rows.whole_output(part)
     assert isinstance(part.state, ToolCompleted | ToolError)
     con.execute(

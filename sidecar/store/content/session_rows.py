@@ -81,7 +81,7 @@ def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: in
 
 
 def named(con: sqlite3.Connection, start: str, most: int) -> tuple[SessionRow, ...]:
-    """Undamaged, newest first."""
+    """Returns undamaged sessions whose id begins with `start`, newest first."""
     if not storable(start):
         return ()
     found = con.execute(
@@ -229,7 +229,7 @@ def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[st
 
 
 def readable(name: str, body: bytes, decode: Callable[[bytes], T], problems: list[str]) -> T | None:
-    """`None` if broken; `problems` gets the reason."""
+    """Decodes a body; `None` if broken, with the reason added to `problems`."""
     try:
         return decode(body)
     except BodyBroken as error:

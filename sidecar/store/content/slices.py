@@ -59,7 +59,7 @@ class LogRows:
         return await self._read(lambda con: folds.window(con, session_id, version, choose))
 
     async def numbers(self, session_id: SessionId, until: MessageId) -> "array[int]":
-        """Oldest first; raises UnknownSession."""
+        """Returns the numbers of messages up to one, oldest first; raises UnknownSession."""
         return await self._read(lambda con: numbers(con, session_id, until))
 
     async def messages(self, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:

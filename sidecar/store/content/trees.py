@@ -67,7 +67,7 @@ def some(con: sqlite3.Connection, workspace: int, paths: Iterable[bytes]) -> dic
 def put(
     con: sqlite3.Connection, workspace: int, rows: Iterable[tuple[bytes, SeenEntry | None]]
 ) -> None:
-    """`None` deletes."""
+    """Stores entries by path; `None` deletes."""
     rows = tuple(rows)
     con.executemany(
         f"INSERT OR REPLACE INTO tree (workspace_id, path, {_COLUMNS}) "

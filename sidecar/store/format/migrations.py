@@ -253,7 +253,7 @@ WITH_RECENT = [name for name, _ in MIGRATIONS].index("recent") + 1
 
 
 def version(con: sqlite3.Connection) -> int:
-    """0 for an empty file."""
+    """Counts the migrations a file has had."""
     (number,) = con.execute("PRAGMA user_version").fetchone()
     return int(number)
 

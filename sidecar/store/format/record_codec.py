@@ -103,7 +103,7 @@ def write(record: LogRecord) -> Record:
 
 
 def read(record: Record) -> LogRecord:
-    """UnknownRecord for an unknown kind or shape."""
+    """Decodes a record; an unknown kind or shape becomes an UnknownRecord."""
     try:
         return _typed(record)
     except ValidationError as error:

@@ -78,7 +78,7 @@ class SalvagedRows:
 
 
 def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
-    """Orphaned pages' rows last; blobs go to `con`."""
+    """Reads all rows, those of orphaned pages last; blobs go to `con`."""
     made = SalvagedRows()
     roots = tables(pages)
     if pages.damaged or not roots:

@@ -79,7 +79,7 @@ def _block(place: Place, removed: str | None, added: str, most: int) -> Json:
 
 
 def _comparable(before: str, after: str) -> tuple[str, str]:
-    """Returns both texts as shown; if only line ends differ, CRLF stays visible."""
+    """Returns both texts as shown; if line ends are mixed, CRLF stays visible."""
     both = before + after
     if both.count("\r\n") in (0, both.count("\n")):
         return legible(before), legible(after)

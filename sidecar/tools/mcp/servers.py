@@ -203,7 +203,7 @@ class McpServers:
                 known[server.name] = self._begin(server, standing, configured)
 
     async def found(self, owner: str, wait: float = START) -> FoundTools:
-        """Of servers new to the session, within `wait` seconds."""
+        """Returns tools of servers new to the session, within `wait` seconds."""
         servers = [s for s in self._servers.get(owner, {}).values() if not s.joined]
         with suppress(TimeoutError):
             async with asyncio.timeout(wait):
@@ -224,10 +224,7 @@ class McpServers:
         return tuple(text for server in servers for text in server.said())
 
     def as_now(self, owner: str, spec: ToolSpec) -> ToolSpec:
-        """Returns a tool as the session knows it, or stricter if the server now says so.
-
-        Another program may answer by then.
-        """
+        """Returns a tool as the session knows it, or stricter if the server now says so."""
         server = self._named(owner, spec.name)
         offered = () if server is None or server.live is None else server.specs()
         now = next((one for one in offered if one.name == spec.name), spec)

@@ -33,7 +33,7 @@ _GIT_VALUED = (
 
 
 def known(name: str) -> Program | None:
-    """By name or path, without GNU's `g` before and a version behind.
+    """Finds a program by name or path, without GNU's `g` before and a version behind.
 
     Programs that run others also by a longer name, as `python3.13t`.
     """

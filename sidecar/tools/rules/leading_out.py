@@ -91,10 +91,7 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
 
 
 def _holds_way_out(base: Path) -> bool:
-    """Whether any link leads out or is written through, or names are too many.
-
-    The link to Python in a virtual environment does not count.
-    """
+    """Whether any link leads out or is written through, or names are too many."""
     folders, names = [base], 0
     while folders:
         with suppress(OSError), os.scandir(folders.pop()) as entries:

@@ -224,7 +224,7 @@ def _entered(folder: str, words: tuple[str, ...]) -> str:
 
 
 def _reads(names: set[str]) -> bool:
-    """`sudo sh` may run a given text, unlike `sudo tee`."""
+    """Whether programs may run a given text, as `sudo sh` does, unlike `sudo tee`."""
     return bool(names & (READERS - PASSING)) or (bool(names & READERS) and not names & KEEPING)
 
 
@@ -304,5 +304,5 @@ def names_of(word: str) -> tuple[str, ...]:
 
 
 def program_name(word: str) -> str:
-    """In small letters: some disks find `Git` as `git`."""
+    """Names a program in small letters: some disks find `Git` as `git`."""
     return word.removeprefix("\\").rsplit("/", 1)[-1].casefold().removesuffix(".exe")

@@ -125,8 +125,7 @@ def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
 def _has_all_words(rule: str, together: tuple[str, ...]) -> bool:
     """Whether commands that hand on text have all words of a rule for a runner.
 
-    So `ssh prod 'sudo sh' <<<'rm x'` may be `ssh prod rm *`: only of the usual forms is known which
-    text goes where.
+    So `ssh prod 'sudo sh' <<<'rm x'` may be `ssh prod rm *`.
     """
     words = _words(_JOINING.sub(f"{STAR} ", rule))
     first, *rest = [word for word in words if word != "--"] or [""]

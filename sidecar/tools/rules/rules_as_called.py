@@ -16,7 +16,7 @@ from sidecar.workspace.paths import display, printable
 def as_called(rules: Rules, root: Path) -> Rules:
     """Adds rejecting rules with paths' targets, and with tools' names as calls have them.
 
-    Takes a few calls of lstat each; providers take only some characters in names of servers' tools.
+    Takes a few calls of lstat each.
     """
     found = (more for rule in rules.reject for more in (*_named(rule), *_led(rule, root)))
     return replace(rules, reject=tuple(dict.fromkeys((*rules.reject, *found))))

@@ -155,10 +155,7 @@ def _commands(root: "Node | None") -> Iterator[tuple[str, ...]]:
 
 
 def hides_programs(command: str) -> bool:
-    """Whether some program's name, or a possible place of one, cannot be read.
-
-    The cause is a variable, or text that the grammar cannot read.
-    """
+    """Whether some program's name, or a possible place of one, cannot be read."""
     root = _parsed(command)
     if root is None or root.has_error:
         return True
@@ -196,10 +193,7 @@ def _nodes(root: "Node | None") -> Iterator["Node"]:
 
 
 def _words_of(node: "Node") -> Iterator["Node"]:
-    """Yields a command's words, also behind a redirection, as in `git 2>/dev/null push`.
-
-    The grammar gives these to the list that the command ends.
-    """
+    """Yields a command's words, also behind a redirection, as in `git 2>/dev/null push`."""
     if node.type == "redirected_statement":
         last = node.child_by_field_name("body")
         while last is not None and last.type != "command" and last.named_children:
@@ -298,7 +292,6 @@ def _roughly(text: str) -> tuple[str, ...]:
 
 
 def unescaped(text: str) -> str:
-    """Writes quotes and white space for the escapes that most languages share."""
     return _ESCAPES.sub(lambda one: _WHITE.get(one[1], one[1]), text)
 
 

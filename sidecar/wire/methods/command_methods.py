@@ -265,7 +265,7 @@ class Commands:
     async def _chosen(
         self, question: str, choices: tuple[str, ...], else_: str | None
     ) -> str | None:
-        """Where the editor cannot ask, `else_`, or BadRequest."""
+        """Asks the user; where the editor cannot, returns `else_` or raises BadRequest."""
         try:
             return await self._editor.choose(question, choices)
         except ClientFailed:

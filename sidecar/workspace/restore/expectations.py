@@ -52,7 +52,7 @@ class Checked:
 
 
 def check_plan(actions: Sequence[Action]) -> None:
-    """Raises BadRequest for a closed or repeated path, or content not stored."""
+    """Raises BadRequest for a forbidden or repeated path, or content not stored."""
     seen: set[bytes] = set()
     for action in actions:
         check_path(action.path)
@@ -103,7 +103,7 @@ def check(
 
 
 def expected(entry: TreeEntry, at: int, name: bytes) -> tuple[os.stat_result, FileMark] | str:
-    """Stat and mark, or the difference for people."""
+    """Returns stat and mark, or the difference for people."""
     found = stat_in(at, name)
     if found is None:
         return GONE

@@ -69,7 +69,7 @@ def folder(root: int, path: bytes) -> AbstractContextManager[int]:
 
 
 def around(root: int, path: bytes) -> AbstractContextManager[tuple[int, bytes]]:
-    """The parent's descriptor and the path's last name."""
+    """Gives the parent's descriptor and the path's last name."""
     outer, _, name = path.rpartition(b"/")
     descriptor = _entered(root, outer)
     return _Opened(descriptor, (descriptor, name))

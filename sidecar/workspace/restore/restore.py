@@ -286,7 +286,7 @@ def _write(
 
 
 async def _whole(work: Awaitable[RestoreOutcome], stop: threading.Event) -> RestoreOutcome:
-    """Also when cancelled: nothing stays half done."""
+    """Lets the work end even when cancelled: nothing stays half done."""
     cancelled: asyncio.CancelledError | None = None
 
     async def guarded() -> RestoreOutcome | Exception:

@@ -143,6 +143,6 @@ class SnapshotChain:
 
 
 def _to_look_at(path: bytes, seen: SeenEntry | None) -> SeenEntry | None:
-    """Distrust others' stats of folders and .gitignore files, read here."""
+    """Distrusts others' stats of folders and .gitignore files, which are read here."""
     rules = path.rpartition(b"/")[2] == b".gitignore"
     return seen._replace(ctime=0) if seen and (rules or seen.entry.is_folder) else seen

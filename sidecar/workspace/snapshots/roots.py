@@ -7,10 +7,10 @@ from sidecar.core.errors import BadRequest
 
 
 def check_root(root: Path, data_dir: Path, home: Path | None = None) -> Path:
-    """The real path.
+    """Returns the real path.
 
-    Raises BadRequest: no folder, the disk's root, the home folder or one above, a folder around or
-    inside Sidecar's data.
+    Raises BadRequest for no folder, the disk's root, the home folder or one above, a folder around
+    or inside Sidecar's data.
     """
     real = Path(os.path.realpath(root))
     own = Path(os.path.realpath(data_dir))

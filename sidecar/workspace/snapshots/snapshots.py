@@ -75,7 +75,7 @@ class Snapshots:
         limits: Limits = USUAL,
         watch: ChooseWatch | None = choose,
     ) -> "Snapshots":
-        """New or stored; looks at no file yet.
+        """Opens a chain, new or stored; looks at no file yet.
 
         `now`: ms since 1970; without `watch` each snapshot looks at everything. Raises BadRequest
         if the folder can have none.
@@ -143,7 +143,7 @@ class Snapshots:
             self._noticing.waiting.add(path)
 
     async def delta(self, before: SnapshotId, after: SnapshotId) -> Delta | None:
-        """In either direction; `None` if one was swept."""
+        """Returns changes in either direction; `None` if a snapshot was swept."""
         first, last = sorted((before, after))
         deltas = await self._chain.deltas(first, last)
         if deltas is None:

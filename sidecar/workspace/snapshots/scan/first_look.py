@@ -31,7 +31,7 @@ def first_look(
     names_in: Callable[[bytes], list[bytes] | None],
     left_out: Callable[[IgnoreRules, bytes, bool], bool],
 ) -> FirstLook:
-    """`at`: start time (ms).
+    """Lists and stats all paths; `at`: start time (ms).
 
     `names_in` watches and lists a folder; `left_out`: whether rules ignore a path.
     """

@@ -40,7 +40,7 @@ class RuleBook:
         )
 
     def listed(self, folder: bytes, names: list[bytes], *, stale: bool) -> IgnoreRules:
-        """`stale`: rules read before may be outdated."""
+        """Returns a folder's rules; `stale`: rules read before may be outdated."""
         before = self.known(folder)
         own = (b".git" in names, b".gitignore" in names)
         if before is not None and not stale and before.own == own:
