@@ -10,6 +10,7 @@ from sidecar.config.loading import user_file
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.core.text.visible import plain_path
 from sidecar.tools import inputs
 from sidecar.tools.builtin_tools import DELEGATE, signature
 from sidecar.tools.delegate import read_subtask, title_of
@@ -45,7 +46,7 @@ _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 """Files by which Python and conda know an environment, from which programs start."""
 _PACKAGE = re.compile(r"(?:(.*?)/)?node_modules/(?:@[^/]+/)?[^/.][^/]*/.", re.DOTALL)
 """What lies in a package: by a link, in one of the workspace's own, as npm and yarn make them."""
-_OF_ENVIRONMENT = ("bin", "Scripts", "lib", "lib64", "Lib")
+_OF_ENVIRONMENT = ("bin", "scripts", "lib", "lib64")
 """Folders of one that is the workspace itself."""
 
 
@@ -160,7 +161,7 @@ def _special_folders(
     yield from sorted(printable(display(one, root)) for one in environments)
     if any(os.path.lexists(root / mark) for mark in _ENVIRONMENT):
         firsts = (name.partition("/")[0] for name in shown)
-        yield from (first for first in firsts if first in _OF_ENVIRONMENT)
+        yield from (first for first in firsts if plain_path(first) in _OF_ENVIRONMENT)
 
 
 def _marked_above(folder: Path, root: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
