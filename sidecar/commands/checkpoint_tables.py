@@ -41,7 +41,6 @@ def turns_of(checkpoints: Sequence[Checkpoint]) -> Mapping[str, int]:
 
 
 def timeline(listed: CheckpointListResult) -> Table:
-    """Oldest first; abandoned branches are dim."""
     table = Table(box=None, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("when", no_wrap=True)

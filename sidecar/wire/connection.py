@@ -234,7 +234,7 @@ def _choice(answer: Json, options: tuple[PermissionOption, ...]) -> str | None:
 
 
 def alarm(event: AlertChanged) -> JsonObject | None:
-    """Returns a message; `None` below a warning."""
+    """Returns an alert as a message; `None` below a warning."""
     kinds = {"warning": 2, "critical": 1}
     if event.state != "raised" or event.level not in kinds:
         return None

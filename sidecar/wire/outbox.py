@@ -185,7 +185,7 @@ class Outbox:
 
 
 def join(into: JsonObject, more: JsonObject, text: list[str]) -> int:
-    """Keeps the newer sequence number; returns the characters added."""
+    """Joins a chunk to another with the newer sequence number; returns the characters added."""
     inner, source = _at(into, text[:-1]), _at(more, text[:-1])
     added = str(source[text[-1]])
     inner[text[-1]] = str(inner[text[-1]]) + added

@@ -40,7 +40,6 @@ class WindowLog:
             os.set_blocking(descriptor, False)
 
     def set_level(self, level: str) -> None:
-        """An unknown name changes nothing."""
         self._level = logging.getLevelNamesMapping().get(level.upper(), self._level)
 
     def write(self, level: int, line: str) -> None:

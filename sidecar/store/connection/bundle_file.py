@@ -62,7 +62,7 @@ def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
 def is_bundle(source: Path | bytes) -> bool:
     """Whether a file or `bytes` begin as zstd does, or as a bundle's first line.
 
-    Returns False for folders, devices and files over the limit; raises OSError.
+    Returns False for irregular or too large files; raises OSError.
     """
     with suppress(BadRequest), _opened(source) as (first, rest):
         return first == ZSTD or next(_joined(first, rest)).startswith(HEAD)

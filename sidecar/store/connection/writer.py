@@ -65,7 +65,7 @@ class UnitOutcome:
 
 
 class StoreWriter:
-    """Writes units in order; `guard` starts each transaction, and may raise StorageFailed."""
+    """Writes units in order; `guard` runs first in each transaction; may raise StorageFailed."""
 
     def __init__(self, con: sqlite3.Connection, guard: Run[None]) -> None:
         # Only `patiently` waits for locks, in the thread alone.

@@ -116,9 +116,9 @@ def messages(con: sqlite3.Connection, session_id: SessionId, wanted: Sequence[in
 def records(
     con: sqlite3.Connection, session_id: SessionId, after: int, previous: str, until: int
 ) -> RecordSlice:
-    """Raises UnknownSession.
+    """Returns some records after revision `after`; raises UnknownSession.
 
-    `previous`: hash of revision `after`.
+    `previous`: the hash of record `after`.
     """
     session_rows.session_body(con, session_id)
     read = _Reader(con)

@@ -87,7 +87,6 @@ def _comparable(before: str, after: str) -> tuple[str, str]:
 
 
 def _cut(text: str, same: int, most: int) -> str:
-    """Leaves out the first `same` characters, which both texts share, and those beyond `most`."""
     before = f"[… the same {same:,} characters before, not shown here]\n" if same > 0 else ""
     rest = text[max(0, same) :]
     after = f"\n[… {len(rest) - most:,} more characters, not shown here]\n"

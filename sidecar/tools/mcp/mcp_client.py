@@ -99,7 +99,6 @@ class ServerWords(asyncio.Protocol):
 
 @asynccontextmanager
 async def connect(server: McpServer, folder: Path, said: ServerWords) -> AsyncIterator[Live]:
-    """Disconnects on exit."""
     if server.url:
         async with (
             httpx2.AsyncClient(headers=dict(server.headers), timeout=60) as http,

@@ -39,7 +39,7 @@ OUTPUT_EVERY = 0.25
 
 
 class AgentRequests(ClientRequests):
-    """Requests by ACP's or Sidecar's names, with ACP's withdrawal."""
+    """Sends requests by ACP's or Sidecar's names, and withdraws them as ACP does."""
 
     def asking(self, method: str, params: JsonObject) -> JsonObject:
         return super().asking(outgoing(method), params)

@@ -153,8 +153,7 @@ class Snapshots:
     async def recheck(self) -> tuple[bytes, ...]:
         """Looks at all files; returns those changed without an event.
 
-        Causes are writes through `mmap` or outside hard links. If any is found, every later
-        snapshot looks at all files.
+        Causes are writes through `mmap` or outside hard links.
         """
         async with self._lock:
             await self._take()

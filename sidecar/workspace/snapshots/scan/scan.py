@@ -68,7 +68,10 @@ class Scan:
         """Known folders found to be none."""
 
     def noticed(self, noticed: Noticed, rules: bool) -> None:
-        """Raises WatchFailed. `rules`: rule files outside the workspace changed."""
+        """Looks at noticed paths; raises WatchFailed.
+
+        `rules`: rule files outside the workspace changed.
+        """
         if noticed.all:
             # Where events were lost, folders may have come and gone that are to be watched.
             self.everything(deep=self._watch is not None, rules=rules, again=True)
