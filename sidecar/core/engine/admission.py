@@ -192,7 +192,10 @@ def _plain(text: str) -> str:
 
 
 def _unnamed(candidate: Candidate) -> Iterator[str]:
-    """Gives changed files that no note or call in view names; none if notes count as many."""
+    """Gives changed files that would be forgotten: no note and no call in view names them.
+
+    Gives none if the notes tell of as many more files by number alone.
+    """
     situation = candidate.situation
     changes = changes_of((item.unit for item in situation.items), situation.files.root)
     files = net_files(deeds for _, deeds in changes)

@@ -24,8 +24,8 @@ class Price:
 class ModelInfo:
     """A model's catalogue entry; sizes are in tokens.
 
-    A prompt over `tier_above` is billed wholly at `tier_price`. Calibration starts at
-    `token_factor`.
+    A prompt over `tier_above` is billed wholly at `tier_price`. Estimates of tokens are multiplied
+    by `token_factor` until usage was reported.
     """
 
     id: str

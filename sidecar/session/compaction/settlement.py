@@ -1,6 +1,6 @@
-"""Settles a decision: ask for its summary once, then decide again.
+"""Carries a decision to rewrite to its end: asks for the summary that it needs, decides again.
 
-Failure or cancellation leaves the view unchanged.
+If the summary fails or is cancelled, the view stays as it was.
 """
 
 from collections.abc import Callable

@@ -70,7 +70,7 @@ class Sessions:
             take_over(known.settings, own, resolved)
 
     def leave(self) -> None:
-        """Notes that the window is gone; turns go on. `shared.give_up` follows the last request."""
+        """Lets go of the window, which is gone; its turns go on."""
         self.documents.close_all()
         self.shared.leave()
 

@@ -99,7 +99,10 @@ def _passes(record: LogRecord) -> bool:
 
 
 async def read_window(store: Store, clock: Clock, session_id: SessionId) -> SessionLog | None:
-    """Reads a window, or `None` without a usable fold. Raises UnknownSession."""
+    """Reads the end of a long log; `None` if no usable summary of the rest (a fold) is stored.
+
+    Raises UnknownSession.
+    """
     version = await asyncio.to_thread(pasts.version)
     decoded: list[Past] = []
 

@@ -31,7 +31,7 @@ class Channel:
         return self._seq
 
     def reserve(self) -> None:
-        """Reserves a block of numbers, if less than half is left."""
+        """Reserves the next sequence numbers once less than half of a block is left."""
         if self._seq > self._reserved - BLOCK // 2:
             self._reserved = self._seq + BLOCK
             self._reserve(self._reserved)

@@ -1,4 +1,4 @@
-"""Makes a damaged log acceptable to a provider."""
+"""Mends what a damaged log has lost, so that a provider takes the messages made of it."""
 
 from dataclasses import replace
 

@@ -234,7 +234,7 @@ class McpServers:
     async def call(
         self, owner: str, name: str, given: Json, decided: ToolSpec | None = None
     ) -> ToolAnswer:
-        """Calls a tool by the model's name; failures become error answers.
+        """Calls a tool by the name that the model has for it; failures become error answers.
 
         Nothing runs if the server has become stricter than `decided`.
         """

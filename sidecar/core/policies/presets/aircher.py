@@ -90,7 +90,10 @@ def _cut(item: Item) -> Change | None:
 
 
 def finish(plan: Plan, situation: Situation, reply: str) -> Plan:
-    """Makes the final plan of a reply; raises ValueError if unusable, or nothing is freed."""
+    """Makes the final plan of a reply.
+
+    Raises ValueError if the reply is unusable, or if the plan would free no tokens.
+    """
     turns, spared = turns_of(situation.items), kept_always(situation)
     scores = read_scores(reply, turns)
     final = _planned(situation, plan.policy, plan.cause, scores.turns, plan.summary)
