@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import PurePosixPath
-from posixpath import basename, dirname, join, normpath
+from posixpath import basename, dirname, join, normpath, splitext
 from typing import NamedTuple
 
 from sidecar.core.text.visible import plain_path
@@ -50,7 +50,8 @@ def as_obeyed(access: Access, allow: tuple[str, ...]) -> Access:
 
 
 def _names_from(places: "_Places", path: str) -> Iterator[str]:
-    if places.hold(path):
+    # A rule may name a file without its ending.
+    if places.hold(path) or places.hold(splitext(path)[0]):
         yield basename(path)
     for slash in re.finditer("/", path):
         if places.hold(path[: slash.start()]):
