@@ -96,7 +96,7 @@ def _places_of(rule: str) -> set[str]:
         for into in islice(chain.from_iterable(map(_ENTERED.findall, texts)), MOST_ENTERED):
             at = normpath(join(at, into))
             folders |= {at, *(normpath(join(place, end)) for end in _ends(into))}
-        named = {end for one in texts for piece in _pieces(one) for end in _ends(piece)}
+        named = {end for one in texts for piece in _pieces(one) for end in _ends(piece) if piece}
     above = {str(up) for one in folders for up in PurePosixPath(one).parents}
     return folders | above | {normpath(join(one, inner)) for one in folders for inner in named}
 
@@ -114,7 +114,9 @@ def _obeys_nothing(words: tuple[str, ...]) -> bool:
 def _pieces(text: str) -> Iterator[str]:
     """Whatever may be a name in a text for a shell, also in one for `sh -c`, or behind `@`."""
     for piece in _PIECE.findall(text):
-        if STAR not in piece:
+        if STAR in piece:
+            yield piece.partition(STAR)[0].rpartition("/")[0]
+        else:
             yield piece
             yield _LETTER.sub("", piece, count=1)
             yield from _INNER.findall(piece)

@@ -135,6 +135,7 @@ def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: To
         ("shell:foo --conf src/prod/x.yaml?y", "src/prod/x.yaml", Ask),
         ("shell:for e in a b; do foo src/$e.yaml; done", "src/a.yaml", Ask),
         ("shell:foo --conf src/x", "src/x.yaml", Ask),
+        ("shell:foo src/in/*", "src/in/x.yaml", Ask),
         ("shell:RIPGREP_CONFIG_PATH=conf/x.cfg rg TODO", "conf/x.cfg", Ask),
         ("shell:foo --conf src/$E/x.yaml", "src/prod/x.yaml", Ask),
         ("shell:foo --conf src/env/x.yaml", "Src/env/X.yaml", Ask),
