@@ -179,7 +179,12 @@ def _connect(uri: str) -> sqlite3.Connection:
     con = sqlite3.connect(
         uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
-    con.execute(f"PRAGMA cache_size = {-CACHE_KIB}")
+    try:
+        con.execute(f"PRAGMA cache_size = {-CACHE_KIB}")
+    except sqlite3.Error:
+        # A damaged file, which this reads.
+        con.close()
+        raise
     return con
 
 
