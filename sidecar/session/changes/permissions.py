@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from sidecar.core.parts import JsonObject, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec
@@ -30,18 +30,21 @@ class _Book:
     rules: Rules
 
 
+CallState: TypeAlias = Literal["waiting", "working"]
+
+
 class Permissions:
     """Decides on calls; `always` answers hold until the session closes.
 
-    `waiting` counts calls that wait for the user or for a subtask that may; `working` the other
-    running ones.
+    `calls` counts as `waiting` those that wait for the user or for a subtask that may; as `working`
+    the other running ones.
     """
 
     def __init__(self, rules: Rules, root: Path) -> None:
         self._book = _Book(rules)
         self._root = root
         self.loops_allowed = False
-        self.waiting = self.working = 0
+        self.calls: dict[CallState, int] = {"waiting": 0, "working": 0}
 
     def for_subtask(self) -> "Permissions":
         """Shares rules and later answers with a subtask, which asks anew about loops.

@@ -121,7 +121,8 @@ class Session:
     @property
     def waits(self) -> bool:
         """Whether the turn goes on only once somebody answers it or its subtask."""
-        return self.permissions.waiting > 0 and not self.permissions.working
+        calls = self.permissions.calls
+        return calls["waiting"] > 0 and not calls["working"]
 
     def opened(self) -> Opened:
         state, row = self._state, self._state.log.row

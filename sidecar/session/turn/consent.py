@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sidecar.core.parts import Json, JsonObject, SessionId, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec
-from sidecar.session.changes.permissions import Permissions, QuestionOutcome
+from sidecar.session.changes.permissions import CallState, Permissions, QuestionOutcome
 from sidecar.session.changes.session_trust import Trust
 from sidecar.tools.tool_contract import Access, Client, PermissionOption
 
@@ -21,24 +21,18 @@ class Consent:
     permissions: Permissions
 
     async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
-        with self.waiting():
+        with self.counted("waiting"):
             return await self.client.request_permission(self.session_id, tool_call, options)
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
-        self.permissions.waiting += 1
+    def counted(self, state: CallState) -> Iterator[None]:
+        """Counts a call as one that waits for the user, or as one that works."""
+        counts = self.permissions.calls
+        counts[state] += 1
         try:
             yield
         finally:
-            self.permissions.waiting -= 1
-
-    @contextmanager
-    def working(self) -> Iterator[None]:
-        self.permissions.working += 1
-        try:
-            yield
-        finally:
-            self.permissions.working -= 1
+            counts[state] -= 1
 
     async def settle(
         self,

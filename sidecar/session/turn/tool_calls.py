@@ -179,7 +179,7 @@ class _Call:
         started = turn.clock.now()
         consent, subtask = self.calls.consent, (spec.origin, spec.name) == ("builtin", DELEGATE)
         try:
-            with consent.waiting() if subtask else consent.working():
+            with consent.counted("waiting" if subtask else "working"):
                 answer = await self._answer(spec, wanted)
         except SidecarError as error:
             return await self._fail(error.message, "error", started, wanted)
