@@ -111,37 +111,23 @@ def _object(piece: EncodedPiece, written: _Write) -> JsonObject:
         case Rendered(role=role, blocks=blocks):
             return {"role": role, "content": written(blocks)}
         case ToolSpec():
-            return _sent(_tool(piece))
+            schema = piece.input_schema
+            return _sent(
+                {"name": piece.name, "description": piece.description, "input_schema": schema}
+            )
         case Block():
             return _sent(_block(piece))
 
 
 def _changed(block: Block, mark: Breakpoint | None, ends: bool) -> JsonObject:
     sent = _sent(_block(block))
-    if ends:
-        _without_blanks(sent)
-    return _marked(sent, mark)
-
-
-def _tool(tool: ToolSpec) -> JsonObject:
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": tool.input_schema,
-    }
-
-
-def _without_blanks(last: JsonObject) -> None:
-    """Strips a prefilled answer's last blanks, which the API refuses."""
-    if last["type"] == "text":
-        last["text"] = str(last["text"]).rstrip()
-
-
-def _marked(block: JsonObject, mark: Breakpoint | None) -> JsonObject:
+    if ends and sent["type"] == "text":
+        # The API refuses blanks at the end of a prefilled answer.
+        sent["text"] = str(sent["text"]).rstrip()
     if mark is None:
-        return block
+        return sent
     ttl: JsonObject = {"ttl": "1h"} if mark.ttl == "1h" else {}
-    return {**block, "cache_control": {"type": "ephemeral", **ttl}}
+    return {**sent, "cache_control": {"type": "ephemeral", **ttl}}
 
 
 def _block(block: Block) -> JsonObject:

@@ -109,7 +109,9 @@ def decode(data: bytes, name: str) -> str:
     start = data[:_SNIFFED]
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadRequest(f"{name} is UTF-16, which cannot be read. Convert it first.", "input.path")
-    if b"\0" in start or _strange(start) > len(start) // 10:
+    strange = len(start) - len(start.decode("utf-8", "ignore").encode())
+    strange += sum(start.count(bytes([code])) for code in (*range(1, 7), *range(14, 27)))
+    if b"\0" in start or strange > len(start) // 10:
         raise BadRequest(f"{name} is a binary file, which cannot be read as text.", "input.path")
     return data.decode("utf-8", "surrogateescape")
 
@@ -150,11 +152,6 @@ def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
                 os.unlink(temporary, dir_fd=folder)
             raise
         sync(folder)
-
-
-def _strange(data: bytes) -> int:
-    undecodable = len(data) - len(data.decode("utf-8", "ignore").encode())
-    return undecodable + sum(data.count(bytes([code])) for code in (*range(1, 7), *range(14, 27)))
 
 
 @contextmanager

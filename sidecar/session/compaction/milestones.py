@@ -101,7 +101,9 @@ class Milestones:
         """
         if self._ownership.read_only or not any(True for _ in self._log):
             return False
-        if moment == "step" and not self._moves():
+        crossed = (self._used() >= PRESSURE) != (self._last.used >= PRESSURE)
+        calls = (call for message in self._late() for call in tool_parts(message))
+        if moment == "step" and not crossed and not any(map(may_move_todos, calls)):
             return False
         ledger = self.ledger()
         now = self._mark(ledger)
@@ -154,11 +156,6 @@ class Milestones:
             self._folding, self._heard = ledger_start(log)
             late = messages_after(log, self._heard) or ()
         return late
-
-    def _moves(self) -> bool:
-        if (self._used() >= PRESSURE) != (self._last.used >= PRESSURE):
-            return True
-        return any(may_move_todos(call) for m in self._late() for call in tool_parts(m))
 
     def folding(self) -> Folding:
         self.ledger()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from msgspec import convert
+from msgspec import convert, structs
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import MessageId, SessionId, StepFinishPart, TurnId, Usage
@@ -42,18 +42,16 @@ def spent(
     return sum((usage for usage, _ in each), Usage()), total(cost for _, cost in each)
 
 
-def ended_record(turn_id: TurnId, end: TurnEnd) -> TurnEndedRecord:
-    error = None if end.error is None else convert(end.error, FailureShape)
-    return TurnEndedRecord(turn_id=turn_id, stop_reason=end.stop_reason, error=error)
-
-
 async def record_end(log: SessionLog, views: Views, turn_id: TurnId, end: TurnEnd) -> TurnEnd:
     """Logs a turn's end; on failure returns a failed end, owed to the next commit."""
+    shape = None if end.error is None else convert(end.error, FailureShape)
+    record = TurnEndedRecord(turn_id=turn_id, stop_reason=end.stop_reason, error=shape)
     try:
-        await log.writer.commit(ended_record(turn_id, end))
+        await log.writer.commit(record)
     except StorageFailed as error:
         end = unstored(end, error)
-        log.writer.owe(ended_record(turn_id, end))
+        shape = convert(end.error, FailureShape)
+        log.writer.owe(structs.replace(record, stop_reason=end.stop_reason, error=shape))
         views.forget()
     return end
 

@@ -123,11 +123,11 @@ class Everyone:
 
     @property
     def can_read_files(self) -> bool:
-        return self._foremost(lambda client: client.can_read_files) is not None
+        return any(one.client.can_read_files for one in self._audience.connected)
 
     @property
     def can_write_files(self) -> bool:
-        return self._foremost(lambda client: client.can_write_files) is not None
+        return any(one.client.can_write_files for one in self._audience.connected)
 
     @property
     def terminals(self) -> Terminals | None:

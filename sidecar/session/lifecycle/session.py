@@ -230,7 +230,7 @@ class Session:
                 waiting.answer(await self._turn(waiting))
         except Exception as error:  # noqa: BLE001 - each who waits gets it
             # Messages steering a turn that did not begin are refused too.
-            self.prompts.steering.take()
+            self.prompts.steering.clear()
             waiting.fail(innermost(error))
         except asyncio.CancelledError:
             waiting.fail(Cancelled("the daemon is stopping"))
@@ -265,9 +265,9 @@ class Session:
         self._show_message(message)
         self._turn_log.announce("turn_started")
         end = await self._carry_out(turn_id, message.id)
-        for late in self.prompts.steering.take():
+        while self.prompts.steering:
             # The turn ended before another step: the message is logged for the next turn.
-            self._absorb(late)
+            self._absorb(self.prompts.steering.popleft())
         end = await record_end(state.log, state.views, turn_id, end)
         self._turn_log.announce("turn_ended")
         meter = self.meter()

@@ -10,7 +10,7 @@ from sidecar.core.errors import Cancelled, Overloaded
 from sidecar.core.parts import Message, MessageId, Part, TextPart, TurnId
 from sidecar.session.interface import PromptRequest, PromptResult
 from sidecar.session.turn.clock import Clock
-from sidecar.session.turn.turn import Steering, TurnEnd
+from sidecar.session.turn.turn import TurnEnd
 
 MOST_WAITING = 16
 
@@ -48,7 +48,7 @@ class PromptLine:
 
     def __init__(self, clock: Clock) -> None:
         self.turning = asyncio.Lock()
-        self.steering = Steering()
+        self.steering = deque[Message]()
         self._clock = clock
         self._inbox: asyncio.Queue[Waiting | None] = asyncio.Queue()
         self.next = self._inbox.get

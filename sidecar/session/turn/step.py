@@ -29,7 +29,6 @@ from sidecar.core.parts import (
     TextPart,
     ToolPart,
     TurnId,
-    Usage,
 )
 from sidecar.core.prompt.prompt import ModelRequest, Purpose
 from sidecar.session.log.events import Retrying, TextChunk, ToolChanged, ToolInputChunk
@@ -159,8 +158,8 @@ class _Attempt:
             turn.meter_changed()
 
     async def finish(self) -> StepEnd:
-        turn, usage = self._turn, replace(self._draft.usage, requests=1)
-        cost = self._steps.models.cost(self._request.model, usage)
+        turn, request, usage = self._turn, self._request, replace(self._draft.usage, requests=1)
+        cost = self._steps.models.cost(request.model, usage)
         finish = StepFinishPart(
             turn.clock.part_id(), self._draft.stop, usage, cost, started=self._started
         )
@@ -170,20 +169,16 @@ class _Attempt:
         turn.log.entry.spend(cost)
         record = StepRecord(message_id=message.id, sdk=self._sdk)
         if usage.prompt:
-            record = self._checked(record, usage)
+            minimum = self._steps.models.info(request.model).min_cacheable
+            factor = self._steps.view.calibration.factor
+            foreseen, miss = self._steps.cached.sent(request, self._started, minimum, factor, usage)
+            record = with_cache(record, foreseen, miss, usage)
         self._steps.view.observe(message, turn.log)
         await turn.log.writer.commit(record)
         turn.meter_changed()
         calls = (part for part in parts if isinstance(part, ToolPart))
         unfinished = {part.id: "it broke off" for part in calls if part.input is None}
         return StepEnd(message, self._draft.stop, {**unfinished, **self._draft.problems})
-
-    def _checked(self, record: StepRecord, usage: Usage) -> StepRecord:
-        steps, request = self._steps, self._request
-        minimum = steps.models.info(request.model).min_cacheable
-        factor = steps.view.calibration.factor
-        foreseen, miss = steps.cached.sent(request, self._started, minimum, factor, usage)
-        return with_cache(record, foreseen, miss, usage)
 
     async def discard(self, event: AttemptFailed) -> None:
         turn = self._turn

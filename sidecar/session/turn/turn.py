@@ -4,6 +4,7 @@ Every turn ends with a whole log: no open message or call, everything durable.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Protocol
@@ -40,15 +41,6 @@ class TurnEnd:
 
     stop_reason: str
     error: JsonObject | None = None
-
-
-class Steering(list[Message]):
-    """User messages for the running turn's next step."""
-
-    def take(self) -> tuple[Message, ...]:
-        waiting = tuple(self)
-        self.clear()
-        return waiting
 
 
 def failed_by(error: Exception) -> TurnEnd:
@@ -103,11 +95,11 @@ class RunningTurn:
     goes_on: bool
     max_steps: int
 
-    async def run(self, steering: Steering, absorb: Callable[[Message], None]) -> TurnEnd:
+    async def run(self, steering: deque[Message], absorb: Callable[[Message], None]) -> TurnEnd:
         """Runs steps until the model or the user stops, or an error.
 
-        `absorb` logs and shows a steering message. Cancelling the task ends the turn as cancelled,
-        with a whole log.
+        `steering` holds the user's messages for the next step; `absorb` logs and shows one.
+        Cancelling the task ends the turn as cancelled, with a whole log.
         """
         try:
             end = await self._while_saving(self._run_steps(steering, absorb))
@@ -129,10 +121,13 @@ class RunningTurn:
         await self.tracking.step_ended()
         return end
 
-    async def _run_steps(self, steering: Steering, absorb: Callable[[Message], None]) -> TurnEnd:
+    async def _run_steps(
+        self, steering: deque[Message], absorb: Callable[[Message], None]
+    ) -> TurnEnd:
         pauses = 0
         for number in range(self.max_steps):
-            for message in steering.take():
+            while steering:
+                message = steering.popleft()
                 absorb(message)
                 await self.turn.log.writer.commit(SteeredRecord(message_id=message.id))
             if await self.make_room(opens_turn=not number) and number and not self.goes_on:

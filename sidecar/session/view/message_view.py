@@ -93,22 +93,19 @@ def look(
 ) -> RenderedMessage:
     chosen = _rough if message.status == "open" else count
     plain = (*map(rendered_note, notes), *render(show(message, shown), model))
-    rendered = tuple(
-        Rendered(one.role, tuple(_counted(block, chosen) for block in one.blocks)) for one in plain
-    )
+    rendered: list[Rendered] = []
     raw: list[int] = []
     regions: dict[Region, int] = {}
-    for block in (block for one in rendered for block in one.blocks):
-        tokens = block.tokens or 0
-        raw.append(tokens)
-        regions[block.region] = regions.get(block.region, 0) + tokens
-    return RenderedMessage(message, model, notes, rendered, tuple(raw), regions)
-
-
-def _counted(block: Block, count: Count) -> Block:
-    # Each block of a long session passes here: `replace` takes three times as long.
-    tokens = count_block(block, count)
-    return Block(block.content, block.region, block.part_id, block.turn_id, tokens)
+    for one in plain:
+        blocks: list[Block] = []
+        for block in one.blocks:
+            region, tokens = block.region, count_block(block, chosen)
+            # Each block of a long session passes here: `replace` takes three times as long.
+            blocks.append(Block(block.content, region, block.part_id, block.turn_id, tokens))
+            raw.append(tokens)
+            regions[region] = regions.get(region, 0) + tokens
+        rendered.append(Rendered(one.role, tuple(blocks)))
+    return RenderedMessage(message, model, notes, tuple(rendered), tuple(raw), regions)
 
 
 def alike(one: RenderedMessage, other: RenderedMessage) -> int:
