@@ -1,104 +1,140 @@
 """Files that an allowed command obeys: settings in its folder, and those that its rule names. Pure.
 
 Programs look for settings in the folder where they are started, as in a project's root, and above.
+A shell can build a name in more ways than can be followed, so that a rule's text is searched for
+each part of a file's path: more is asked about than is obeyed.
 """
 
-import fnmatch
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice
-from pathlib import PurePosixPath
-from posixpath import basename, dirname, join, normpath, splitext
+from posixpath import dirname, join, normpath, splitext
 from typing import NamedTuple
 
 from sidecar.core.text.visible import plain_path
 from sidecar.tools.rules.coverage import is_systems, known, uncovered, written
 from sidecar.tools.rules.pattern import with_stars
 from sidecar.tools.rules.shell_words import STAR, simple_commands
-from sidecar.tools.rules.tables.program import NO_OPERAND
 from sidecar.tools.tool_contract import Access
 
 _HANDED = re.compile(r"[=<>$`(@]")
 """Signs by which a rule without a `*` names files other than as words of its programs."""
-_ENTERED = re.compile(r"\b(?:cd|pushd)\s+(?:-\w+\s+)*['\"]?([^\s'\"();&|]+)")
-_UNKNOWN = re.compile(r"\{[^{}]*,[^{}]*\}|\$\{[^{}]*\}|\$\w+")
-"""Sets and variables, which may stand for any name."""
-_PIECE = re.compile(r"[^\s'\"`;&|<>{}=:!#%^]+")
-_INNER = re.compile(r"[\w./*?-]+")
-_GLOB = re.compile(r"[*?\[]")
-MOST_ENTERED = 30
-"""Folders followed in one rule, in each of which all its names may lie."""
-_PLAIN = re.compile(r"\w[\w./-]*")
-_LETTER = re.compile(r"-[A-Za-z](?=[^-])")
-"""An option before its value: `-tx.yaml`."""
+_QUOTES = str.maketrans("", "", "'\"\\")
+_OUTPUT = re.compile(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`")
+_VARYING = re.compile(rf"\$\{{[^{{}}]*\}}|\$(?:\w+|[@*])|\{{[^{{}}\s]*\}}|\[[^\]\s]*\]|[*?%{STAR}]")
+_PATTERN = re.compile(r"[\w.+-]*(?:\*[\w.+-]*)+")
+_STEP_AHEAD = re.compile(r"([^\s/]*)(/*)\Z")
+"""A text's end: a step of a path, and slashes."""
+_LITERAL = re.compile(r"[\w.=:,@-]*\w")
+_LONGER = re.compile(r"\w[\w.-]*")
+_STARTS = re.compile(r"(?:\A|[^\w.-])(?:-[\w.-]*)?\Z")
+"""What is ahead of a name: no letter of it but an option's (`-Csite`)."""
+_NAME_ON = re.compile(r"[\w-]|\.\w")
+_FAR = 300
+"""Characters looked at before a name."""
 
 
 def as_obeyed(access: Access, allow: tuple[str, ...]) -> Access:
     """With the names that a written file has to commands which rules allow."""
-    places = _places(allow)
+    told = _told(allow)
     if access.kind == "edit":
-        # Of one outside a rule may tell the end alone: `~/conf/x.yaml`, `../conf/x.yaml`.
-        outside = chain.from_iterable(map(_ends, access.outside))
-        paths = (*access.shown, *access.linked, *access.paths, *outside)
+        paths: Iterable[str] = (*access.shown, *access.linked, *access.outside)
     else:
         named = written(access.words)
-        paths = tuple(normpath(join(one, name)) for one in access.shown for name in named)
-    found = {name for path in paths for name in _names_from(places, path)}
+        paths = (normpath(join(one, name)) for one in access.shown for name in named)
+    found = {name for path in paths for name in _names_from(told, path)}
     return replace(access, linked=(*access.linked, *sorted(found - {*access.shown})))
 
 
-def _names_from(places: "_Places", path: str) -> Iterator[str]:
+def _names_from(told: "_Told", path: str) -> Iterator[str]:
+    steps = path.split("/")
+    *folders, name = plain_path(path).split("/")
     # A rule may name a file without its ending.
-    if places.hold(path) or places.hold(splitext(path)[0]):
-        yield basename(path)
-    for slash in re.finditer("/", path):
-        if places.hold(path[: slash.start()]):
-            yield path[slash.end() :]
+    if told.names(name, folders) or told.names(splitext(name)[0], folders, is_stem=True):
+        yield steps[-1]
+    for number, folder in enumerate(folders, start=1):
+        if told.enters(folder):
+            yield "/".join(steps[number:])
+    yield from (path[len(one) + 1 :] for one in told.outside if path.startswith(f"{one}/"))
 
 
-class _Places(NamedTuple):
-    """Folders and files, as disks may find them."""
+class _Told(NamedTuple):
+    """What rules for commands say, as disks compare names; `outside`: folders of rules for files.
 
-    names: frozenset[str]
-    patterns: re.Pattern[str]
+    `patterns`: of names that a shell makes up, with the text ahead and behind.
+    """
 
-    def hold(self, path: str) -> bool:
-        plain = plain_path(path)
-        return plain in self.names or bool(self.patterns.fullmatch(plain))
+    text: str
+    patterns: tuple[tuple[re.Pattern[str], str, str], ...]
+    outside: tuple[str, ...]
+
+    def names(self, name: str, folders: Sequence[str], *, is_stem: bool = False) -> bool:
+        """Whether a file of that name, somewhere below these folders, may be meant."""
+        within = tuple(filter(None, folders))
+        for ahead, behind in self._places(name):
+            end = _STEP_AHEAD.search(ahead)
+            step, slashes = end.groups() if end else ("", "")
+            if is_stem and (not slashes or _NAME_ON.match(behind)):
+                continue
+            if not slashes and _LONGER.fullmatch(step):
+                continue
+            if not slashes or step.endswith(within) or not _LITERAL.fullmatch(step):
+                return True
+        return False
+
+    def enters(self, folder: str) -> bool:
+        """Whether the texts name such a folder, or one below, or a file there."""
+        places = self._places(folder)
+        return any(_STARTS.search(ahead) and not _NAME_ON.match(behind) for ahead, behind in places)
+
+    def _places(self, name: str) -> Iterator[tuple[str, str]]:
+        """Texts ahead of and behind each place of a name."""
+        if not name:
+            return
+        yield from map(_around, re.finditer(re.escape(name), self.text))
+        yield from ((a, b) for pattern, a, b in self.patterns if pattern.fullmatch(name))
+
+
+def _around(found: re.Match[str]) -> tuple[str, str]:
+    text = found.string
+    return text[max(0, found.start() - _FAR) : found.start()], text[found.end() :][:_FAR]
 
 
 @lru_cache(maxsize=64)
-def _places(allow: tuple[str, ...]) -> _Places:
-    found = {plain_path(place) for rule in allow for place in _places_of(rule)} - {"", "/"}
-    globs = (fnmatch.translate(one).replace(".*", "[^/]*") for one in found if _GLOB.search(one))
-    return _Places(frozenset(found), re.compile("|".join(globs) or NO_OPERAND))
+def _told(allow: tuple[str, ...]) -> _Told:
+    text = plain_path("\n".join(one for rule in allow for one in _texts_of(rule)))
+    outside = tuple(filter(None, map(_outside, allow)))
+    patterns = [
+        (re.compile(re.escape(found[0]).replace(r"\*", ".*")), *_around(found))
+        for varied in {_VARYING.sub("*", text), _VARYING.sub("*", _OUTPUT.sub("*", text))}
+        for found in _PATTERN.finditer(varied)
+        if re.search(r"\w", found[0])
+    ]
+    return _Told(text, tuple(patterns), outside)
 
 
-def _places_of(rule: str) -> set[str]:
-    """Folders in which a rule starts programs, those above, and whatever its text may name.
+def _texts_of(rule: str) -> Iterator[str]:
+    """The folder where a rule starts programs, and its text without quotes.
 
-    Nothing of commands that a `*` would cover too, since these obey no settings, or are known to.
-    Of rules for files a folder outside (`write_file:/x/other/*`).
+    No text of commands that a `*` would cover too, since these obey no settings, or are known to.
     """
     tool, _, pattern = rule.partition(":")
     name, _, folder = tool.partition("@")
     if name not in ("*", "shell", "execute"):
-        outside, star, _ = with_stars(pattern).partition(STAR)
-        return {dirname(outside)} if star and outside.startswith("/") else set()
-    place, text = normpath(folder or "."), with_stars(pattern).replace("\\", "")
-    folders = {place}
-    named: set[str] = set()
+        return
+    yield normpath(folder or ".")
+    text = with_stars(pattern)
     if (STAR not in text and _HANDED.search(text)) or not all(map(_obeys_nothing, _words(text))):
-        texts = {text, _UNKNOWN.sub("*", text)}
-        at = place
-        for into in islice(chain.from_iterable(map(_ENTERED.findall, texts)), MOST_ENTERED):
-            at = normpath(join(at, into))
-            folders |= {at, *(normpath(join(place, end)) for end in _ends(into))}
-        named = {end for one in texts for piece in _pieces(one) for end in _ends(piece) if piece}
-    above = {str(up) for one in folders for up in PurePosixPath(one).parents}
-    return folders | above | {normpath(join(one, inner)) for one in folders for inner in named}
+        yield text.translate(_QUOTES)
+
+
+def _outside(rule: str) -> str:
+    """The folder outside in which a rule lets files be written: `write_file:/x/other/*`."""
+    tool, _, pattern = rule.partition(":")
+    path, star, _ = with_stars(pattern).partition(STAR)
+    is_folder = star and path.startswith("/") and not tool.startswith(("*", "shell", "execute"))
+    return dirname(path) if is_folder else ""
 
 
 def _words(text: str) -> Iterable[tuple[str, ...]]:
@@ -109,21 +145,3 @@ def _obeys_nothing(words: tuple[str, ...]) -> bool:
     if not words:
         return True
     return is_systems(words[0]) and known(words[0]) is not None and not uncovered(words, 0)
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """Whatever may be a name in a text for a shell, also in one for `sh -c`, or behind `@`."""
-    for piece in _PIECE.findall(text):
-        if STAR in piece:
-            yield piece.partition(STAR)[0].rpartition("/")[0]
-        else:
-            yield piece
-            yield _LETTER.sub("", piece, count=1)
-            yield from _INNER.findall(piece)
-            yield from _PLAIN.findall(piece)
-
-
-def _ends(path: str) -> Iterator[str]:
-    """What a path may be below the workspace: of `~/proj/docs` also `docs`, and `proj/docs`."""
-    yield path
-    yield from (path[slash.end() :] for slash in re.finditer("/", path))

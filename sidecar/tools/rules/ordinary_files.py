@@ -60,7 +60,9 @@ _COMPILERS = ("tsconfig", "jsconfig")
 _OF_PROGRAMS = ("bin", "sbin", "libexec", "exe", "script", "scripts")
 """Folders where a name without an ending is a program's: `bin/install`."""
 _HUGO = ["config", "_default"]
-"""A folder whose files hugo joins; its folders for one environment count beside it alone."""
+"""A folder whose files hugo joins, as it does those of one environment: `config/production`."""
+_HUGOS = ("hugo", "config", "module", "modules", "caches", "security", "build", "outputformats")
+"""Of such a folder: files that say where hugo reads and writes, or which programs it starts."""
 
 _PLAIN_NAMES = re.compile(NAMES)
 
@@ -76,13 +78,13 @@ def is_ordinary(path: str) -> bool:
         return False
     if not _PLAIN_NAMES.fullmatch(path.lstrip("/")):
         return False
+    stem, dot, ending = name.rpartition(".")
     if name in _LEADING_OUT or (name.startswith(_COMPILERS) and name.endswith(".json")):
         return False
-    if folders[-2:] == _HUGO:
+    if folders[-2:] == _HUGO or (folders[-2:-1] == _HUGO[:1] and stem in _HUGOS):
         return False
     if name in _KNOWN_NAMES and ("." in name or not folders or folders[-1] not in _OF_PROGRAMS):
         return True
-    stem, dot, ending = name.rpartition(".")
     if not dot or not stem or name.startswith("."):
         return False
     return ending in _KNOWN_ENDINGS or (bool(folders) and ending in _KNOWN_SETTINGS)
