@@ -68,7 +68,7 @@ class Permissions:
     ) -> QuestionOutcome | str:
         """Asks the user if a rule says so; a returned text is the reason to refuse."""
         rules = self._book.rules
-        if rules.reject:
+        if rules.reject or (rules.allow and wanted.kind in ("edit", "execute")):
             rules = await asyncio.to_thread(as_called, rules, self._root)
         decision = decide(spec, wanted, rules, trusted)
         match decision:

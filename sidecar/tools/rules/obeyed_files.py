@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from posixpath import dirname, join, normpath, splitext
 from typing import NamedTuple
 
@@ -35,9 +36,12 @@ _FAR = 300
 """Characters looked at before a name."""
 
 
-def as_obeyed(access: Access, allow: tuple[str, ...]) -> Access:
-    """With the names that a written file has to commands which rules allow."""
-    told = _told(allow)
+def as_obeyed(access: Access, allow: tuple[str, ...], led: tuple[str, ...]) -> Access:
+    """With the names that a written file has to commands which rules allow.
+
+    `led`: where links in paths of these rules lead.
+    """
+    told = _told(allow, led)
     if access.kind == "edit":
         paths: Iterable[str] = (*access.shown, *access.linked, *access.outside)
     else:
@@ -102,8 +106,9 @@ def _around(found: re.Match[str]) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=64)
-def _told(allow: tuple[str, ...]) -> _Told:
-    text = plain_path("\n".join(one for rule in allow for one in _texts_of(rule)))
+def _told(allow: tuple[str, ...], led: tuple[str, ...]) -> _Told:
+    texts = chain(led, *map(_texts_of, allow))
+    text = plain_path("\n".join(texts))
     outside = tuple(filter(None, map(_outside, allow)))
     patterns = [
         (re.compile(re.escape(found[0]).replace(r"\*", ".*")), *_around(found))

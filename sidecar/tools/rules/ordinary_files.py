@@ -59,10 +59,9 @@ _COMPILERS = ("tsconfig", "jsconfig")
 
 _OF_PROGRAMS = ("bin", "sbin", "libexec", "exe", "script", "scripts")
 """Folders where a name without an ending is a program's: `bin/install`."""
-_HUGO = ["config", "_default"]
-"""A folder whose files hugo joins, as it does those of one environment: `config/production`."""
 _HUGOS = ("hugo", "config", "module", "modules", "caches", "security", "build", "outputformats")
-"""Of such a folder: files that say where hugo reads and writes, or which programs it starts."""
+"""In `config/production` and the like: where hugo reads and writes, which programs it starts. It
+joins them with what lies in `config/_default`."""
 
 _PLAIN_NAMES = re.compile(NAMES)
 
@@ -81,7 +80,9 @@ def is_ordinary(path: str) -> bool:
     stem, dot, ending = name.rpartition(".")
     if name in _LEADING_OUT or (name.startswith(_COMPILERS) and name.endswith(".json")):
         return False
-    if folders[-2:] == _HUGO or (folders[-2:-1] == _HUGO[:1] and stem in _HUGOS):
+    if ending in _KNOWN_SETTINGS and (
+        folders[-1:] == ["_default"] or (folders[-2:-1] == ["config"] and stem in _HUGOS)
+    ):
         return False
     if name in _KNOWN_NAMES and ("." in name or not folders or folders[-1] not in _OF_PROGRAMS):
         return True

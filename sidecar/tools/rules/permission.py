@@ -45,10 +45,14 @@ _MAY_RUN = "its program may run words that the rule {} rejects"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Rules from the configuration and the user's earlier answers."""
+    """Rules from the configuration and the user's earlier answers.
+
+    `led`: where links in paths of allowing rules for commands lead.
+    """
 
     allow: tuple[str, ...] = ()
     reject: tuple[str, ...] = ()
+    led: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Permi
     spending = ours and spec.name == DELEGATE
     if not (acting or spending or access.outside):
         return Allow()
-    access = as_obeyed(access, rules.allow)
+    access = as_obeyed(access, rules.allow, rules.led)
     names = {**dict.fromkeys(access.shown, ""), **{one: f"as {one}, " for one in access.linked}}
     later = [f"{said}{why}" for name, said in names.items() if (why := runs_later(name))]
     if access.kind == "edit" and later:

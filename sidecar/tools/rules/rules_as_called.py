@@ -1,4 +1,4 @@
-"""Adds rejecting rules for what links in rules lead to."""
+"""Adds to rules what links in their paths lead to."""
 
 import os
 import re
@@ -12,14 +12,38 @@ from sidecar.tools.rules.pattern import literal
 from sidecar.tools.rules.permission import Rules
 from sidecar.workspace.paths import display, printable
 
+MOST_WORDS = 30
+"""Of an allowing rule, of which each is looked up in each folder among them."""
+_WORD = re.compile(r"[^\s'\"`=:,;|&<>(){}@$*?]+")
+
 
 def as_called(rules: Rules, root: Path) -> Rules:
     """Adds rejecting rules with paths' targets, and with tools' names as calls have them.
 
-    Takes a few calls of lstat each.
+    Also the targets of paths in allowing rules for commands. Takes a few calls of lstat each.
     """
     found = (more for rule in rules.reject for more in (*_named(rule), *_led(rule, root)))
-    return replace(rules, reject=tuple(dict.fromkeys((*rules.reject, *found))))
+    led = {real for rule in rules.allow for real in _led_by_words(rule, root)}
+    reject = tuple(dict.fromkeys((*rules.reject, *found)))
+    return replace(rules, reject=reject, led=tuple(sorted(led)))
+
+
+def _led_by_words(rule: str, root: Path) -> Iterator[str]:
+    """Yields targets of words that are paths with links, from folders among the words, too."""
+    tool, _, pattern = rule.partition(":")
+    name, _, folder = tool.partition("@")
+    if name not in ("*", "shell", "execute"):
+        return
+    base = os.path.realpath(root)
+    words = (".", folder, *_WORD.findall(pattern)[:MOST_WORDS])
+    with suppress(OSError, ValueError):
+        starts = [at for word in words if os.path.isdir(at := os.path.join(base, word))]
+        for at in {
+            os.path.normpath(os.path.join(start, word)) for start in starts for word in words
+        }:
+            real = os.path.realpath(at)
+            if real != at:
+                yield printable(display(Path(real), Path(base)))
 
 
 def _named(rule: str) -> Iterator[str]:

@@ -201,6 +201,26 @@ def test_so_are_settings_outside_that_both_rules_name(rule: str, inside: ToolCon
     assert isinstance(call("write_file", wanted, inside, Rules((wide, rule))), Ask)
 
 
+@pytest.mark.parametrize(
+    ("link", "to", "rule", "path"),
+    [
+        ("deploy/current", "../envs/prod", "foo --conf deploy/current/x.yaml", "envs/prod/x.yaml"),
+        ("conf/x.yaml", "../envs/prod/y.yaml", "foo --conf conf/x.yaml", "envs/prod/y.yaml"),
+        ("web/site", "../in/docs", "cd web && cd site && foo", "in/docs/x.yaml"),
+    ],
+)
+def test_so_are_those_to_which_a_link_in_the_rule_leads(
+    link: str, to: str, rule: str, path: str, inside: ToolContext
+) -> None:
+    for name in (link, path):
+        (inside.cwd / name).parent.mkdir(parents=True, exist_ok=True)
+    wanted: Json = {"path": path, "content": ""}
+    rules = Rules(("write_file", f"shell:{rule}"))
+    assert call("write_file", wanted, inside, rules) == Allow()
+    (inside.cwd / link).symlink_to(to)
+    assert isinstance(call("write_file", wanted, inside, rules), Ask)
+
+
 @pytest.mark.parametrize("command", ["make docs/x.json", "touch docs/x.json"])
 def test_no_star_makes_settings_of_a_command_that_a_rule_allows(
     command: str, inside: ToolContext
@@ -230,6 +250,7 @@ def test_no_star_makes_settings_of_a_command_that_a_rule_allows(
              "tsconfig.json", "a/tsconfig.build.json", "jsconfig.json", "config.toml", "mkdocs.yml",
              ".eslintignore", ".npmignore", "conf/hugo.toml", "config/_default/config.toml",
              "config/production/module.toml", "site/config/x/Caches.yaml",
+             "conf/_default/params.yaml", "config/staging/security.toml",
              "config/api-extractor.json", "app/angular.json"],
 )  # fmt: skip
 def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: ToolContext) -> None:
