@@ -28,7 +28,7 @@ PROVED: Mapping[str, str] = {
     "zones": f"{SESSION}meter/test_gauge.py::test_zones_begin_where_they_are_set_to",
     "instructions": ASKED,
     "learned": f"{SESSION}epochs/test_lessons.py::test_it_can_be_turned_off",
-    "provider.name": "tests/model/test_anthropic_stream.py::"
+    "provider.name": "tests/model/messages/test_anthropic_model.py::"
     "test_clouds_are_chosen_by_configuration",
     "provider.base_url": ASKED,
     "provider.api_key": ASKED,

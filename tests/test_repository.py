@@ -207,7 +207,7 @@ FACES = {
     "sidecar.core.summaries.model_summary": "what a model is asked that summarises, and its answer",
     "sidecar.core.text.digest": "the name of a content",
     "sidecar.core.text.identifiers": "the names that texts have in common",
-    "sidecar.model.encode": "a prompt as the provider takes it: the yardstick of what is sent",
+    "sidecar.model.messages.encode": "a prompt as a provider takes it, a yardstick of what is sent",
     "sidecar.replay.compare": "policies beside one another, over recordings",
     "sidecar.replay.conversation": "a recording as policies hear it, request by request",
     "sidecar.replay.importers.recognition": "recordings of other agents, opened",

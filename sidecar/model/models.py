@@ -6,9 +6,9 @@ from collections.abc import Callable
 from sidecar.config import OFFLINE_MODEL, Config
 from sidecar.core.parts import Millis
 from sidecar.core.prompt.tokens import Count
-from sidecar.model.anthropic_stream import AnthropicModel
 from sidecar.model.contract import Model
 from sidecar.model.endpoint import Endpoint
+from sidecar.model.messages.anthropic_model import AnthropicModel
 from sidecar.model.offline import OfflineModel
 from sidecar.model.retry import Patience
 from sidecar.model.stalls import STALL

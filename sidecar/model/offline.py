@@ -18,7 +18,7 @@ from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, flat
 from sidecar.core.prompt.render import Block, CallBlock, ResultBlock, TextBlock
 from sidecar.core.prompt.tokens import Count, count_block, count_tool
-from sidecar.model.encode import encode
+from sidecar.model.messages.encode import encode
 from sidecar.model.offline_rules import Call, OfflineStep, plan
 from sidecar.model.offline_summary import summarise
 

@@ -26,7 +26,7 @@ from sidecar.core.plans.plan import Rates, Situation, Standing
 from sidecar.core.policies import policies
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.text.identifiers import NameIndex
-from sidecar.model.encode import encode
+from sidecar.model.messages.encode import encode
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from tests.core.prompts import static

@@ -24,7 +24,7 @@ from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
 from sidecar.daemon.clock_and_ids import id_source, read_clock
 from sidecar.model.catalogue import lookup
-from sidecar.model.encode import Encoder, encode
+from sidecar.model.messages.encode import Encoder, encode
 from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.environment import Environment

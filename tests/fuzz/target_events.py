@@ -20,8 +20,8 @@ from sidecar.core.parts import (
 from sidecar.core.prompt.pricing import money, price
 from sidecar.core.prompt.prompt import ModelRequest, broken_pairs
 from sidecar.model.catalogue import lookup
-from sidecar.model.decode import ResponseDecoder
-from sidecar.model.encode import encode
+from sidecar.model.messages.decode import ResponseDecoder
+from sidecar.model.messages.encode import encode
 from sidecar.session.log.events import EventOrigin, ToolChanged
 from sidecar.store.format import rows
 from sidecar.wire.framing import Arrived, parse

@@ -9,7 +9,7 @@ from pathlib import Path
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Message, ToolCompleted, ToolError, ToolPart
 from sidecar.core.prompt.prompt import ModelRequest, broken_pairs
-from sidecar.model.encode import encode
+from sidecar.model.messages.encode import encode
 from sidecar.replay.importers.recognition import importers
 from sidecar.session.transfer.bundle_import import Recording
 from sidecar.session.transfer.foreign_import import read_recording

@@ -7,8 +7,8 @@ from contextlib import suppress
 from sidecar.core.conversation.stream import AttemptFailed, ResponseFinished
 from sidecar.core.errors import ModelFailed
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
-from sidecar.model.anthropic_stream import AnthropicModel
 from sidecar.model.endpoint import Endpoint
+from sidecar.model.messages.anthropic_model import AnthropicModel
 from sidecar.model.retry import Patience
 from tests.core.prompts import user
 from tests.fuzz import Unanswered

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from sidecar.core.errors import ModelFailed
-from sidecar.model.anthropic_stream import AnthropicModel
 from sidecar.model.endpoint import Endpoint
+from sidecar.model.messages.anthropic_model import AnthropicModel
 from sidecar.model.retry import Patience
 from sidecar.model.stalls import limits
-from tests.model.test_anthropic_stream import gather
+from tests.model.messages.test_anthropic_model import gather
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 STALL = 0.4

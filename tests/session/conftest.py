@@ -19,7 +19,7 @@ from sidecar.core.prompt.observation import Observation, PendingObservation, rea
 from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, flat
 from sidecar.model.catalogue import lookup
-from sidecar.model.encode import encode
+from sidecar.model.messages.encode import encode
 from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.environment import Environment

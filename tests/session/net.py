@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from sidecar.core.parts import PartId
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, broken_pairs, flat
-from sidecar.model.encode import encode
+from sidecar.model.messages.encode import encode
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.view_records import EpochRecord, ViewRecord
 from tests.fakes.validation import refusal

@@ -13,7 +13,7 @@ from sidecar.core.conversation.stream import (
 )
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
-from sidecar.model.encode import encode
+from sidecar.model.messages.encode import encode
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import (
     Hold,

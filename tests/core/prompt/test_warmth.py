@@ -32,7 +32,7 @@ from sidecar.core.prompt.warmth import (
     foresee,
     predict,
 )
-from sidecar.model.encode import encode
+from sidecar.model.messages.encode import encode
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.validation import Body, in_order, plain
 

@@ -11,7 +11,7 @@ import pytest
 from sidecar.core.errors import BadRequest, ModelFailed, NothingToDo, RevisionConflict
 from sidecar.core.parts import JsonObject
 from sidecar.core.policies import policies
-from sidecar.model.encode import encode
+from sidecar.model.messages.encode import encode
 from sidecar.session.compaction.decision import Decision
 from sidecar.session.compaction.planner import BY_HAND
 from sidecar.session.interface import PromptRequest

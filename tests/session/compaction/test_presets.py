@@ -4,7 +4,7 @@ import pytest
 
 from sidecar.core.parts import StepFinishPart
 from sidecar.core.policies import policies
-from sidecar.model.encode import encode
+from sidecar.model.messages.encode import encode
 from tests.fakes.scripted_model import says
 from tests.session import inside
 from tests.session.conftest import Desk

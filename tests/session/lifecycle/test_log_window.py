@@ -24,7 +24,7 @@ from sidecar.core.parts import MessageId, PartId, SessionId
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.visibility import Note, Rewrite
 from sidecar.core.text.digest import digest
-from sidecar.model.encode import encode
+from sidecar.model.messages.encode import encode
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle import log_window
 from sidecar.session.lifecycle.session import Session

@@ -16,8 +16,8 @@ from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Json, Message, ToolError, ToolPart
 from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
-from sidecar.model.decode import ResponseDecoder
-from sidecar.model.encode import encode
+from sidecar.model.messages.decode import ResponseDecoder
+from sidecar.model.messages.encode import encode
 from sidecar.store.format.log_records import OptionRecord
 from tests.examples import examples
 from tests.fakes.messages_api import events, text, tools

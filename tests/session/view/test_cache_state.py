@@ -6,7 +6,7 @@ from sidecar.core.parts import Usage
 from sidecar.core.prompt.breakpoints import place
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
 from sidecar.core.prompt.tokens import Calibration
-from sidecar.model.encode import encode
+from sidecar.model.messages.encode import encode
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from tests.core.notation import history

@@ -22,8 +22,8 @@ from sidecar.core.conversation.stream import (
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import PartId, ReasoningPart, TextPart, ToolPart
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, Prompt, ToolSpec
-from sidecar.model.anthropic_stream import AnthropicModel
 from sidecar.model.endpoint import Endpoint
+from sidecar.model.messages.anthropic_model import AnthropicModel
 from sidecar.model.retry import Patience
 from tests.core.prompts import system, user
 from tests.fakes.messages_api import FakeMessagesApi, Reply, broken, status, text, thinking, tools
@@ -81,7 +81,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries wait a hundredth of their time."""
     original = asyncio.sleep
     monkeypatch.setattr(
-        "sidecar.model.anthropic_stream.asyncio.sleep", lambda s: original(min(s, 0.01))
+        "sidecar.model.messages.anthropic_model.asyncio.sleep", lambda s: original(min(s, 0.01))
     )
 
 

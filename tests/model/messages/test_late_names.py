@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from sidecar.model.late_names import late_names
+from sidecar.model.messages.late_names import late_names
 
 FILES = {
     "__init__.py": "from . import kinds, own\nfrom .own import one, two as deux\n"
@@ -23,7 +23,7 @@ FILES = {
 }
 USED = """
 import asyncio, sys
-from sidecar.model.anthropic_stream import AnthropicModel
+from sidecar.model.messages.anthropic_model import AnthropicModel
 from sidecar.model.endpoint import Endpoint
 endpoint = Endpoint(sys.argv[1], "http://127.0.0.1:9", "none")
 model = AnthropicModel(endpoint, now=lambda: 0, random=lambda: 0.0)

@@ -19,7 +19,7 @@ from sidecar.core.prompt.render import (
     ResultBlock,
     TextBlock,
 )
-from sidecar.model.encode import Encoder, encode
+from sidecar.model.messages.encode import Encoder, encode
 from tests.core.prompts import system
 
 ODD = "a\ud800b"

@@ -7,7 +7,7 @@ import pytest
 
 from sidecar.core.conversation.stream import BlockFinished, BlockMetadata, BlockStarted, StreamEvent
 from sidecar.core.parts import MOST_COUNT, Usage
-from sidecar.model.decode import ResponseDecoder, usage_of
+from sidecar.model.messages.decode import ResponseDecoder, usage_of
 from sidecar.model.stalls import Endless, limits
 
 

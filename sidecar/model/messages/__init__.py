@@ -1,0 +1,1 @@
+"""Speaks Anthropic's Messages API; knows of sessions only requests and events."""

@@ -1,0 +1,136 @@
+"""Streams answers and pings with the Anthropic SDK, of its own API and of clouds."""
+
+import asyncio
+import importlib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from sidecar.core.conversation.stream import StreamEvent
+from sidecar.core.errors import ModelFailed
+from sidecar.core.parts import JsonObject, Usage
+from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.model.failures import EndedEarly
+from sidecar.model.hosted import HostedModel
+from sidecar.model.messages.decode import ResponseDecoder, usage_of
+from sidecar.model.messages.encode import Encoder, encode
+from sidecar.model.messages.late_names import late_names
+from sidecar.model.stalls import AnswerLimits, InTime
+
+DRAIN = 1.0
+"""Seconds for a stream to end after its answer."""
+
+_CLIENTS = {
+    "anthropic": "AsyncAnthropic",
+    "bedrock": "AsyncAnthropicBedrock",
+    "vertex": "AsyncAnthropicVertex",
+    "foundry": "AsyncAnthropicFoundry",
+}
+_BODIES_CHANGED = frozenset({"bedrock", "vertex"})
+"""Providers whose SDK clients write into the body, which others get as bytes."""
+NO_KEY = (
+    "there is no API key: set ANTHROPIC_API_KEY or the provider's apiKey, "
+    'or choose the model "offline", which needs none'
+)
+
+
+class AnthropicModel(HostedModel):
+    """Speaks to Claude's API, to clouds that pass it on, and to local servers that are like it."""
+
+    _encoder: Encoder | None = None
+
+    def body(self, request: ModelRequest) -> JsonObject:
+        return {**encode(request), "stream": True}
+
+    def missing_key(self) -> str:
+        keyed = self.endpoint.name == "anthropic" and self.endpoint.hosted
+        return NO_KEY if keyed and not self.endpoint.api_key else ""
+
+    async def renew(self, request: ModelRequest, headers: Mapping[str, str]) -> Usage:
+        options: Any = {"headers": headers, "follow_redirects": False}
+        sent = self._sent(request, stream=False)
+        told = await self.client.post("/v1/messages", **sent, cast_to=object, options=options)
+        usage = told.get("usage") if isinstance(told, dict) else None
+        return usage_of(usage if isinstance(usage, dict) else {}, Usage())
+
+    async def answer(
+        self, request: ModelRequest, headers: Mapping[str, str], allowed: AnswerLimits
+    ) -> AsyncIterator[StreamEvent]:
+        decoder = ResponseDecoder(allowed, self.sdk)
+        # The plain POST skips the SDK's transformation of the whole history, which costs more than
+        # everything else we do for a step.
+        response = await self.client.post(
+            "/v1/messages",
+            **self._sent(request, stream=True),
+            cast_to=object,
+            options={"headers": headers, "follow_redirects": False},
+            stream=True,
+            stream_cls=self._stream_class,
+        )
+        # Pings count too, but the SDK hides pings behind its decoder.
+        response._decoder = InTime(response._decoder, allowed)  # noqa: SLF001 - see above
+        async with response:
+            async for event in response:
+                for known in decoder.take(event):
+                    yield known
+                if decoder.finished:
+                    await _drained(response)
+                    break
+        if not decoder.finished:
+            raise EndedEarly
+
+    def _sent(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
+        if self.endpoint.name in _BODIES_CHANGED:
+            return {"body": self.body(request) if stream else encode(request)}
+        # The SDK copies a body value by value.
+        self._encoder = self._encoder or Encoder()
+        return {"content": self._encoder.write(request, stream=stream)}
+
+    def load(self) -> Any:  # noqa: ANN401 - one of the SDK's clients, imported late
+        name = _CLIENTS.get(self.endpoint.name)
+        if name is None:
+            known = ", ".join(_CLIENTS)
+            raise ModelFailed(
+                f"there is no provider {self.endpoint.name!r}; there are {known}",
+                kind="bad_request",
+            )
+        with late_names("anthropic", within="types"):
+            sdk = importlib.import_module("anthropic")
+            self._stream_class = sdk.AsyncStream[object]
+            make = getattr(sdk, name)
+        transport = importlib.import_module("httpx2")
+        self.sdk = f"anthropic {sdk.__version__}"
+        timeout = transport.Timeout(connect=10.0, read=self.stall, write=60.0, pool=60.0)
+        options = {"max_retries": 0, "timeout": timeout, **self._account()}
+        try:
+            return make(**options)
+        except (ImportError, TypeError, ValueError, sdk.AnthropicError) as error:
+            raise self.unusable(error) from None
+
+    def _account(self) -> dict[str, Any]:
+        endpoint = self.endpoint
+        if endpoint.name == "anthropic":
+            # Local servers take any key; a key keeps the SDK from looking for others.
+            key, address = endpoint.api_key or "none", endpoint.base_url
+            address = address or "https://api.anthropic.com"
+            return {"api_key": key, "base_url": address, "open_telemetry": False}
+        if endpoint.shared and endpoint.ambient:
+            # Those of another account might be found.
+            raise ModelFailed(
+                f"the provider {endpoint.name} takes its account from the environment of "
+                "the daemon's process, which windows share here: have the editor start "
+                "`sidecar serve --stdio --alone`",
+                kind="bad_request",
+            )
+        # A cloud's credentials and region come from its own environment, as its tools do.
+        key = endpoint.api_key if endpoint.name == "foundry" else ""
+        options = {"base_url": endpoint.base_url, "api_key": key}
+        return {name: value for name, value in options.items() if value}
+
+
+async def _drained(response: AsyncIterator[object]) -> None:
+    # To reuse the connection. The answer is complete, so no error matters.
+    with suppress(Exception):
+        async with asyncio.timeout(DRAIN):
+            async for _ in response:
+                pass
