@@ -4,7 +4,7 @@ import asyncio
 import importlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.errors import ModelFailed
@@ -16,6 +16,9 @@ from sidecar.model.messages.decode import ResponseDecoder, usage_of
 from sidecar.model.messages.encode import Encoder, encode
 from sidecar.model.messages.late_names import late_names
 from sidecar.model.stalls import AnswerLimits, InTime
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
 
 DRAIN = 1.0
 """Seconds for a stream to end after its answer."""
@@ -86,7 +89,7 @@ class AnthropicModel(HostedModel):
         self._encoder = self._encoder or Encoder()
         return {"content": self._encoder.write(request, stream=stream)}
 
-    def load(self) -> Any:  # noqa: ANN401 - one of the SDK's clients, imported late
+    def load(self) -> "AsyncAnthropic":
         name = _CLIENTS.get(self.endpoint.name)
         if name is None:
             known = ", ".join(_CLIENTS)
@@ -103,9 +106,10 @@ class AnthropicModel(HostedModel):
         timeout = transport.Timeout(connect=10.0, read=self.stall, write=60.0, pool=60.0)
         options = {"max_retries": 0, "timeout": timeout, **self._account()}
         try:
-            return make(**options)
+            client: AsyncAnthropic = make(**options)
         except (ImportError, TypeError, ValueError, sdk.AnthropicError) as error:
             raise self.unusable(error) from None
+        return client
 
     def _account(self) -> dict[str, Any]:
         endpoint = self.endpoint
