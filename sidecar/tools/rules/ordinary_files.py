@@ -48,7 +48,8 @@ _NAMES = (
 _SETTINGS_THAT_LEAD_OUT = (
     "pyproject.toml ruff.toml setup.cfg tox.ini mypy.ini biome.json biome.jsonc pyrightconfig.json "
     "angular.json api-extractor.json hugo.toml hugo.yaml hugo.yml hugo.json mkdocs.yml mkdocs.yaml "
-    "deno.json deno.jsonc config.toml _config.yml _config.yaml _config.toml book.toml _quarto.yml "
+    "deno.json deno.jsonc config.toml config.yaml config.yml config.json _config.yml _config.yaml "
+    "_config.toml book.toml _quarto.yml "
     "_quarto.yaml"
 )
 """Settings, in any folder, by which programs that run nothing of a project's own put any text into
