@@ -74,6 +74,7 @@ PROVED: Mapping[str, str] = {
     "agents": f"{SESSION}compaction/test_strategies.py::"
     "test_each_agent_has_its_policy_and_whether_it_is_used_by_itself",
     "mcp_servers": f"{E2E}test_mcp.py::test_an_editor_has_servers_by_configuration",
+    "providers": "tests/model/test_models.py::test_a_named_provider_gets_its_own_id_and_key",
     "workspace_trusted": f"{SESSION}changes/test_session_trust.py::"
     "test_an_editor_that_distrusts_is_not_asked",
     "data_dir": f"{E2E}test_settings_work.py::test_sessions_are_stored_where_is_set",

@@ -50,6 +50,7 @@ _EXAMPLES: Mapping[str, Json] = {
     "delegate.cost": "0.50",
     "workspace_trusted": True,
     "mcp_servers": {},
+    "providers": {},
 }
 
 

@@ -2,11 +2,13 @@
 
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import platformdirs
 
 from sidecar.config.layers import Layer, LayerKind, Problem, Resolved, merge, resolve
+from sidecar.config.provider_settings import with_keys
 from sidecar.config.settings import Config
 from sidecar.core.errors import BadRequest
 
@@ -85,7 +87,9 @@ def resolve_all(
     if workspace is not None and _trusts(merge(told)[0], trusted):
         told.insert(1, _read(workspace / WORKSPACE_FILE, unread, restricted=True))
     resolved = resolve(told)
-    return Resolved(resolved.config, resolved.origins, (*unread, *resolved.problems))
+    providers = with_keys(resolved.config.providers, environment)
+    config = replace(resolved.config, providers=providers)
+    return Resolved(config, resolved.origins, (*unread, *resolved.problems))
 
 
 def _trusts(config: Config, trusted: Callable[[Config], bool] | None) -> bool:

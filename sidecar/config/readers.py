@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from sidecar.config.mcp_settings import read_servers
+from sidecar.config.provider_settings import read_providers
 from sidecar.config.rejecting_rules import WITH_COMMANDS, doubted
 from sidecar.config.setting import Reader
 from sidecar.core.conversation.wishes import ANY_AGENT, Preserve
@@ -214,3 +215,4 @@ REJECTING = Reader(RULES.kind, _rules, doubted)
 PRESERVE = Reader("table, or tables by agent", _preserve)
 PRESERVE_TEXTS = Reader(PRESERVE.kind, _preserve_texts)
 SERVERS = Reader("tables by name", read_servers)
+PROVIDERS = Reader("tables by name", read_providers)

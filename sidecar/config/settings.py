@@ -10,6 +10,7 @@ import platformdirs
 
 from sidecar.config.alert_thresholds import Alerts
 from sidecar.config.mcp_settings import McpServer
+from sidecar.config.provider_settings import NamedProvider
 from sidecar.config.readers import (
     DOLLARS,
     EFFORT,
@@ -21,6 +22,7 @@ from sidecar.config.readers import (
     POLICY,
     PRESERVE,
     PRESERVE_TEXTS,
+    PROVIDERS,
     REJECTING,
     RULES,
     SECRET,
@@ -272,6 +274,16 @@ class Config:
         (),
         SERVERS,
         "MCP servers for every session: `{command, args, env, cwd}` or `{url, headers}`",
+        own=True,
+        secret=True,
+    )
+    providers: tuple[NamedProvider, ...] = setting(
+        (),
+        PROVIDERS,
+        "providers whose models are called `name/model`: `{kind, base_url, api_key}`, the key as "
+        "text, `env:VARIABLE` or `keyring:SERVICE`; openai, gemini, openrouter, deepseek and local "
+        "servers need no table",
+        applies="restart",
         own=True,
         secret=True,
     )

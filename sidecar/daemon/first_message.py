@@ -28,8 +28,11 @@ async def why_alone(options: JsonObject, variables: Mapping[str, str]) -> str:
     resolved = await asyncio.to_thread(
         resolve_all, workspace=None, environment=variables, options=options
     )
-    one = resolved.config.provider
-    if not Endpoint(one.name, one.base_url, one.api_key).ambient:
+    config = resolved.config
+    usual = Endpoint(config.provider.name, config.provider.base_url, config.provider.api_key)
+    named = (Endpoint(one.kind, one.base_url, one.api_key) for one in config.providers)
+    one = next((one for one in (usual, *named) if one.ambient), None)
+    if one is None:
         return ""
     return f"the provider {one.name} takes its account from a window's variables"
 

@@ -10,12 +10,15 @@ from decimal import Decimal
 from functools import lru_cache
 from types import MappingProxyType
 
+from sidecar.config.provider_settings import LOCAL, ProviderKind
 from sidecar.core.prompt.pricing import ModelInfo, Price
 
 CURRENT = 1.5
 """Tokens per cl100k token for models since Opus 4.7, until first observed."""
 OLDER = 1.2
 WINDOW = 200_000
+LOCAL_WINDOW = 32_768
+"""Of a local server, unless `window` is set: most cut a longer prompt silently."""
 OUTPUT = 8_192
 
 
@@ -56,6 +59,16 @@ _LISTED = (
 MODELS: Mapping[str, ModelInfo] = MappingProxyType({info.id: info for info in _LISTED})
 KNOWN: tuple[str, ...] = tuple(MODELS)
 
+_CLAUDE: frozenset[ProviderKind] = frozenset({"anthropic", "bedrock", "vertex", "foundry"})
+_PRICED_AS: Mapping[ProviderKind, str] = {
+    "openai": "openai",
+    "gemini": "google",
+    "openrouter": "openrouter",
+    "deepseek": "deepseek",
+    "azure": "azure",
+}
+"""Providers in `genai-prices`."""
+
 
 @lru_cache(maxsize=256)
 def lookup(model_id: str) -> ModelInfo:
@@ -69,6 +82,17 @@ def lookup(model_id: str) -> ModelInfo:
     return _from_genai_prices(model_id) or _cautious(model_id)
 
 
+@lru_cache(maxsize=256)
+def lookup_at(model_id: str, kind: ProviderKind, window: int | None) -> ModelInfo:
+    """Finds a named provider's model by its own id; `window` is what a local server was given."""
+    if kind in LOCAL:
+        return ModelInfo(model_id, window or LOCAL_WINDOW, OUTPUT, 0, OLDER, _price("0 0 0 0 0"))
+    if kind in _CLAUDE:
+        return lookup(model_id)
+    found = _from_genai_prices(model_id, _PRICED_AS.get(kind)) or _cautious(model_id)
+    return replace(found, window=_M) if kind == "gemini" and found.window == WINDOW else found
+
+
 def _cautious(model_id: str, window: int | None = None) -> ModelInfo:
     return ModelInfo(model_id, window or WINDOW, OUTPUT, 1_024, CURRENT)
 
@@ -79,12 +103,13 @@ def _undated(model_id: str) -> str:
     return head if len(tail) == 8 and tail.isdigit() else name
 
 
-def _from_genai_prices(model_id: str) -> ModelInfo | None:
+def _from_genai_prices(model_id: str, provider: str | None = None) -> ModelInfo | None:
     # The import takes 0.25 s: only for models missing in the table.
     from genai_prices import Usage, calc_price  # noqa: PLC0415 - see above
 
     try:
-        found = calc_price(Usage(input_tokens=1, output_tokens=1), model_ref=model_id)
+        usage = Usage(input_tokens=1, output_tokens=1)
+        found = calc_price(usage, model_ref=model_id, provider_id=provider)
     except LookupError:
         return None
     unpriced, card = _cautious(model_id, found.model.context_window), found.model_price

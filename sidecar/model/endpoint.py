@@ -1,6 +1,10 @@
 """Provider, address and key of a model."""
 
+import importlib
 from dataclasses import dataclass, field
+
+from sidecar.config.provider_settings import FROM_KEYRING
+from sidecar.core.errors import ModelFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,4 +28,27 @@ class Endpoint:
     def ambient(self) -> bool:
         """Whether the account is looked for in the process's variables."""
         keyed = self.name == "foundry" and self.api_key and self.base_url
-        return self.name != "anthropic" and not keyed
+        return self.name in ("bedrock", "vertex", "foundry") and not keyed
+
+
+def key_of(told: str) -> str:
+    """Gives the key itself; looks up `keyring:SERVICE` or `keyring:SERVICE/USER`. Blocks.
+
+    Raises ModelFailed, where the system's keyring has none or cannot be asked.
+    """
+    if not told.startswith(FROM_KEYRING):
+        return told
+    service, _, user = told.removeprefix(FROM_KEYRING).partition("/")
+    try:
+        keyring = importlib.import_module("keyring")
+        found = keyring.get_credential(service, user or None)
+    except ImportError:
+        advice = "install sidecar with its extra `keyring`, or set api_key to `env:VARIABLE`"
+        raise ModelFailed(f"the keyring needs a package: {advice}", kind="authentication") from None
+    except Exception as error:  # noqa: BLE001 - backends fail in their own ways
+        text = f"the keyring cannot be asked for {service}: {error}"
+        raise ModelFailed(text, kind="authentication") from None
+    if found is None or not found.password:
+        advice = f"add one, as by `keyring set {service} {user or 'sidecar'}`"
+        raise ModelFailed(f"the keyring has no key for {service}: {advice}", kind="authentication")
+    return str(found.password)

@@ -17,7 +17,7 @@ from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject, Millis, Usage
 from sidecar.core.prompt.prompt import ModelRequest
-from sidecar.model.endpoint import Endpoint
+from sidecar.model.endpoint import Endpoint, key_of
 from sidecar.model.failures import classify
 from sidecar.model.retry import USUAL, Patience, with_retries
 from sidecar.model.stalls import STALL, AnswerLimits, limits
@@ -112,6 +112,7 @@ class HostedModel(ABC):
         await self.warm_up()
 
     def _load(self) -> Any:  # noqa: ANN401 - see `load`
+        self.endpoint = replace(self.endpoint, api_key=key_of(self.endpoint.api_key))
         gc.disable()
         try:
             with _ONE_AT_A_TIME:

@@ -2,17 +2,26 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 from sidecar.config import OFFLINE_MODEL, Config
+from sidecar.config.provider_settings import NamedProvider
 from sidecar.core.parts import Millis
+from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.tokens import Count
+from sidecar.model.catalogue import lookup, lookup_at
 from sidecar.model.contract import Model
 from sidecar.model.endpoint import Endpoint
+from sidecar.model.hosted import HostedModel
 from sidecar.model.messages.anthropic_model import AnthropicModel
+from sidecar.model.named import NamedModel
 from sidecar.model.offline import OfflineModel
 from sidecar.model.retry import Patience
 from sidecar.model.stalls import STALL
 from sidecar.model.vocabulary import load_counter
+
+USUAL = "anthropic"
+"""A name for the usual provider: `anthropic/claude-opus-5-5`."""
 
 
 class Vocabulary:
@@ -31,7 +40,10 @@ class Vocabulary:
 
 
 class Models:
-    """Makes models at first use; `shared`: for one of several windows."""
+    """Makes models at first use; `shared`: for one of several windows.
+
+    `name/model` is a named provider's, another id one of the usual provider.
+    """
 
     def __init__(
         self,
@@ -50,7 +62,7 @@ class Models:
         self._stall = stall
         self._config = Config()
         self._offline: Model | None = None
-        self._hosted: AnthropicModel | None = None
+        self._hosted: dict[str, NamedModel] = {}
         self._count: Count | None = None
         self._vocabulary = vocabulary or Vocabulary()
 
@@ -62,28 +74,50 @@ class Models:
             if self._offline is None:
                 self._offline = OfflineModel(self._count or len, self._pace)
             return self._offline
-        if self._hosted is None:
-            provider, retry = self._config.provider, self._config.retry
-            self._hosted = AnthropicModel(
-                Endpoint(provider.name, provider.base_url, provider.api_key, self._shared),
-                now=self._now,
-                random=self._random,
-                patience=Patience.of(retry),
-                stall=self._stall,
-            )
-        return self._hosted
+        return self._hosted_for(model_id)
+
+    def info(self, model_id: str) -> ModelInfo:
+        named = self._named(model_id)
+        if named is None:
+            return replace(lookup(model_id.removeprefix(f"{USUAL}/")), id=model_id)
+        own = model_id.removeprefix(f"{named.name}/")
+        return replace(lookup_at(own, named.kind, self._config.window), id=model_id)
 
     async def counter(self) -> Count:
         self._count = await self._vocabulary.counter()
         return self._count
 
     async def aclose(self) -> None:
-        if self._hosted is not None:
-            await self._hosted.aclose()
+        for one in self._hosted.values():
+            await one.model.aclose()
 
     async def warm_up(self) -> None:
         """Imports the SDK in a thread, if a hosted model is configured."""
         if self._config.model != OFFLINE_MODEL:
-            model = self.model_for(self._config.model)
-            if isinstance(model, AnthropicModel):
-                await model.warm_up()
+            await self._hosted_for(self._config.model).model.warm_up()
+
+    def _named(self, model_id: str) -> NamedProvider | None:
+        name, slash, _ = model_id.partition("/")
+        return next((p for p in self._config.providers if slash and p.name == name), None)
+
+    def _hosted_for(self, model_id: str) -> NamedModel:
+        named = self._named(model_id)
+        name = USUAL if named is None else named.name
+        key = "" if named is None else name
+        if key not in self._hosted:
+            self._hosted[key] = NamedModel(name, self._made(named))
+        return self._hosted[key]
+
+    def _made(self, named: NamedProvider | None) -> HostedModel:
+        usual = self._config.provider
+        if named is None:
+            endpoint = Endpoint(usual.name, usual.base_url, usual.api_key, self._shared)
+        else:
+            endpoint = Endpoint(named.kind, named.base_url, named.api_key, self._shared)
+        return AnthropicModel(
+            endpoint,
+            now=self._now,
+            random=self._random,
+            patience=Patience.of(self._config.retry),
+            stall=self._stall,
+        )

@@ -1,12 +1,18 @@
 """How often and how long a model is asked again is as the settings say."""
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
+import keyring
 import pytest
+from keyring.backend import KeyringBackend
+from keyring.credentials import SimpleCredential
 
 from sidecar.config import Config, Provider, Retry
+from sidecar.config.loading import load
+from sidecar.config.provider_settings import NamedProvider
 from sidecar.config.readers import Secret
-from sidecar.core.errors import ModelFailed
+from sidecar.core.errors import BadRequest, ModelFailed
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
 from sidecar.model.models import Models
 from tests.core.prompts import user
@@ -79,3 +85,104 @@ async def test_every_fault_of_a_server_is_tried_again(
         api.script(*[status(code, "api_error", retry_after="0")] * 2, text("At last."))
         await ask(models(api, Retry()))
         assert len(api.requests) == 3
+
+
+def named(api: FakeMessagesApi, **more: str) -> Config:
+    table = {"kind": "anthropic", "base_url": api.url, **more}
+    variables = {"WORK_KEY": "sk-of-a-variable"}
+    config, problems = load(
+        workspace=None, environment=variables, options={"providers": {"work": table}}
+    )
+    assert problems == ()
+    return config
+
+
+async def asked_for(config: Config, api: FakeMessagesApi, model: str) -> tuple[str, str]:
+    """The id and the key that the provider got."""
+    models = Models(now=lambda: 0, random=lambda: 1.0)
+    models.configure(config)
+    api.script(text("Yes."))
+    request = ModelRequest(model, Prompt((), (), (HELLO,), ()), 99)
+    async for _ in models.model_for(model).stream(request):
+        pass
+    await models.aclose()
+    [asked] = api.requests
+    return str(asked.body["model"]), asked.headers["authorization"].removeprefix("Bearer ")
+
+
+async def test_a_named_provider_gets_its_own_id_and_key() -> None:
+    with FakeMessagesApi() as api:
+        config = named(api, api_key="env:WORK_KEY")
+        assert await asked_for(config, api, "work/claude-x") == ("claude-x", "sk-of-a-variable")
+
+
+async def test_the_usual_provider_has_a_name_too() -> None:
+    with FakeMessagesApi() as api:
+        provider = Provider(base_url=api.url, api_key=Secret("sk-usual"))
+        found = await asked_for(Config(provider=provider), api, "anthropic/claude-x")
+        assert found == ("claude-x", "sk-usual")
+
+
+class Ring(KeyringBackend):
+    priority = 1
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return {"work": "sk-of-the-ring"}.get(service)
+
+    def get_credential(self, service: str, username: str | None) -> SimpleCredential | None:
+        found = self.get_password(service, "")
+        return None if found is None else SimpleCredential("me", found)
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        raise NotImplementedError
+
+
+async def test_a_key_comes_from_the_keyring() -> None:
+    before = keyring.get_keyring()
+    keyring.set_keyring(Ring())
+    try:
+        with FakeMessagesApi() as api:
+            config = named(api, api_key="keyring:work")
+            assert await asked_for(config, api, "work/claude-x") == ("claude-x", "sk-of-the-ring")
+        with FakeMessagesApi() as api, pytest.raises(ModelFailed, match="keyring has no key for x"):
+            await asked_for(named(api, api_key="keyring:x"), api, "work/claude-x")
+    finally:
+        keyring.set_keyring(before)
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ({"kind": "elsewhere"}, "work.kind must be one of anthropic,"),
+        ({"kind": "openai", "url": "x"}, "work has kind, base_url and api_key, not url"),
+        ({"kind": "openai", "base_url": "example.org"}, "must begin with http"),
+        ({}, "work.kind must be one of"),
+        ("openai", "work must be a table of texts"),
+    ],
+)
+def test_a_provider_that_cannot_be_is_told(table: object, told: str) -> None:
+    with pytest.raises(BadRequest, match=told):
+        load(workspace=None, environment={}, options={"providers": {"work": table}})
+
+
+@pytest.mark.parametrize(
+    ("model", "window", "price"),
+    [
+        ("openai/gpt-5.2", 400_000, True),
+        ("gemini/gemini-2.5-pro", 1_000_000, True),
+        ("ollama/qwen3", 32_768, True),
+        ("work/claude-opus-5-5", 1_000_000, True),
+        ("openai/unheard-of", 200_000, False),
+    ],
+)
+def test_named_models_have_sizes_and_prices(model: str, window: int, price: bool) -> None:
+    models = Models(now=lambda: 0, random=lambda: 1.0)
+    with FakeMessagesApi() as api:
+        config = named(api)
+    models.configure(replace(config, providers=(*config.providers, *OTHERS)))
+    info = models.info(model)
+    assert info.id == model
+    assert (info.window, info.price is not None) == (window, price)
+
+
+OTHERS = (NamedProvider("openai", "openai"), NamedProvider("gemini", "gemini"))

@@ -519,6 +519,7 @@ export interface InitializationOptions {
   config?: Record<string, unknown>;
   permissions?: PermissionRules;
   mcpServers?: Record<string, Record<string, unknown>>;
+  providers?: Record<string, Record<string, unknown>>;
 }
 
 /** Whether the client reads and writes files for the daemon. */

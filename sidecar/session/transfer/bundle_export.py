@@ -77,6 +77,7 @@ async def export_session(
     )
     known = (
         environment.settings.config.provider.api_key,
+        *(one.api_key for one in environment.settings.config.providers),
         *secrets_in(environment.workspaces.variables.items()),
     )
 

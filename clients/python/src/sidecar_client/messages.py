@@ -658,6 +658,7 @@ class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
     config: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     permissions: PermissionRules | msgspec.UnsetType = msgspec.UNSET
     mcp_servers: dict[str, dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+    providers: dict[str, dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class FileCapabilities(msgspec.Struct, rename="camel", kw_only=True):
