@@ -383,3 +383,12 @@ def _configuration(app: typer.Typer) -> None:
         from sidecar.commands.config_command import init as begin
 
         sys.exit(begin(overwrite=overwrite))
+
+    @app.command()
+    def models(
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    ) -> None:
+        """List models with window and prices, and what is missing to use each."""
+        from sidecar.commands.models_command import show
+
+        sys.exit(show(as_json=as_json))

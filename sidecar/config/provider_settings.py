@@ -11,7 +11,7 @@ ProviderKind: TypeAlias = Literal[
 """A provider's API and its habits; `chat`: any server with Chat Completions."""
 KINDS: tuple[ProviderKind, ...] = get_args(ProviderKind)
 FROM_VARIABLE, FROM_KEYRING = "env:", "keyring:"
-_VARIABLES: Mapping[str, tuple[str, ...]] = {
+VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     "openrouter": ("OPENROUTER_API_KEY",),
@@ -83,12 +83,12 @@ def with_keys(
 
 def _usual(variables: Mapping[str, str]) -> Iterator[NamedProvider]:
     for kind in KINDS:
-        if kind in LOCAL or any(variables.get(name) for name in _VARIABLES.get(kind, ())):
+        if kind in LOCAL or any(variables.get(name) for name in VARIABLES.get(kind, ())):
             yield NamedProvider(kind, kind)
 
 
 def _with_key(one: NamedProvider, variables: Mapping[str, str]) -> NamedProvider:
-    key, names = one.api_key, _VARIABLES.get(one.kind, ())
+    key, names = one.api_key, VARIABLES.get(one.kind, ())
     if key.startswith(FROM_VARIABLE):
         names, key = (key.removeprefix(FROM_VARIABLE).strip(),), ""
     found = (variables.get(name, "") for name in names)

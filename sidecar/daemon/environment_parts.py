@@ -13,7 +13,6 @@ from sidecar.config.reload import CurrentSettings
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
 from sidecar.daemon.clock_and_ids import read_clock, seconds
-from sidecar.model.catalogue import KNOWN
 from sidecar.model.models import Models
 from sidecar.model.stalls import STALL
 from sidecar.session.turn.model_access import ModelAccess
@@ -56,7 +55,7 @@ def check_options(variables: Mapping[str, str], options: JsonObject) -> str:
 
 async def access_to(models: Models) -> ModelAccess:
     count = await models.counter()
-    return ModelAccess(models.model_for, models.info, KNOWN, count, ColdGate(read_clock))
+    return ModelAccess(models.model_for, models.info, models.known, count, ColdGate(read_clock))
 
 
 def workspaces_of(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sidecar.config import OFFLINE_MODEL, Config
-from sidecar.config.provider_settings import NamedProvider
+from sidecar.config.provider_settings import KINDS, NamedProvider
 from sidecar.core.parts import Millis
 from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.tokens import Count
@@ -18,6 +18,7 @@ from sidecar.model.named import NamedModel
 from sidecar.model.offline import OfflineModel
 from sidecar.model.retry import Patience
 from sidecar.model.stalls import STALL
+from sidecar.model.suggestions import suggested
 from sidecar.model.vocabulary import load_counter
 
 USUAL = "anthropic"
@@ -76,6 +77,11 @@ class Models:
             return self._offline
         return self._hosted_for(model_id)
 
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Ids to choose from."""
+        return suggested(self._config)
+
     def info(self, model_id: str) -> ModelInfo:
         named = self._named(model_id)
         if named is None:
@@ -98,7 +104,10 @@ class Models:
 
     def _named(self, model_id: str) -> NamedProvider | None:
         name, slash, _ = model_id.partition("/")
-        return next((p for p in self._config.providers if slash and p.name == name), None)
+        if not slash or name == USUAL:
+            return None
+        kinds = (NamedProvider(kind, kind) for kind in KINDS)
+        return next((p for p in (*self._config.providers, *kinds) if p.name == name), None)
 
     def _hosted_for(self, model_id: str) -> NamedModel:
         named = self._named(model_id)

@@ -1,0 +1,58 @@
+"""Models to choose from: the usual ones of each kind of provider, and what using them needs."""
+
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+
+from sidecar.config import Config
+from sidecar.config.provider_settings import KINDS, LOCAL, VARIABLES, NamedProvider, ProviderKind
+from sidecar.model.catalogue import KNOWN
+
+_USUAL: Mapping[ProviderKind, tuple[str, ...]] = {
+    "openai": ("gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-astra", "gpt-6-luna", "gpt-5.5"),
+    "gemini": ("gemini-3.8-flash", "gemini-3.1-pro-preview", "gemini-3.5-flash-lite"),
+    "deepseek": ("deepseek-v4-pro", "deepseek-v4-flash"),
+}
+"""By `genai-prices` 0.2.3; any other id can be named, too."""
+_CLAUDE: frozenset[ProviderKind] = frozenset({"anthropic", "bedrock", "vertex", "foundry"})
+
+
+def suggested(config: Config) -> tuple[str, ...]:
+    """Ids of models that can be asked, for pickers; looks nothing up."""
+    others = (
+        f"{one.name}/{name}"
+        for one in config.providers
+        if not missing(one)
+        for name in _USUAL.get(one.kind, ())
+    )
+    return (*KNOWN, *others)
+
+
+def every(config: Config) -> Iterator[tuple[str, str]]:
+    """Yields all suggested ids, each with what is missing to use it."""
+    usual = config.provider
+    keyless = usual.name == "anthropic" and not (usual.api_key or usual.base_url)
+    for name in KNOWN:
+        yield name, "set ANTHROPIC_API_KEY" if keyless and name != "offline" else ""
+    named = {one.kind for one in config.providers}
+    unset = (NamedProvider(kind, kind) for kind in KINDS if kind not in named)
+    for one in (*config.providers, *unset):
+        for name in _USUAL.get(one.kind, ()):
+            yield f"{one.name}/{name}", missing(one)
+
+
+def missing(one: NamedProvider) -> str:
+    """Says what a provider lacks; empty if it can be asked."""
+    names = VARIABLES.get(one.kind, ())
+    if not one.api_key and names and one.kind not in LOCAL:
+        return f"set {names[0]}"
+    if one.kind in _CLAUDE:
+        return ""
+    package, extra = ("google.genai", "gemini") if one.kind == "gemini" else ("openai", "openai")
+    return "" if _is_installed(package) else f"install the extra `{extra}`"
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False

@@ -1,0 +1,43 @@
+"""`sidecar models` says which models there are, what they cost, and what is missing."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from sidecar.core.parts import JsonObject
+
+
+def listed(**variables: str) -> dict[str, JsonObject]:
+    """The command's rows by id, with no other keys than these."""
+    clean = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    found = subprocess.run(
+        [sys.executable, "-m", "sidecar", "models", "--json"],
+        env={**clean, **variables},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    return {row["id"]: row for row in json.loads(found.stdout)}
+
+
+def test_it_lists_models_with_prices_and_what_is_missing() -> None:
+    rows = listed(OPENAI_API_KEY="sk-of-openai")
+    claude, ours = rows["claude-opus-5-5"], rows["openai/gpt-6.1-sol"]
+    assert claude["price"] == {"input": "4", "cacheRead": "0.2", "cacheWrite": "5", "output": "20"}
+    assert (claude["missing"], ours["missing"]) == ("set ANTHROPIC_API_KEY", None)
+    assert ours["window"] == 1_050_000
+    assert rows["gemini/gemini-3.8-flash"]["missing"] == "set GEMINI_API_KEY"
+    assert rows["offline"]["missing"] is None
+    # None that is suggested is "cost unknown".
+    assert all(row["price"] for row in rows.values())
+
+
+def test_a_named_provider_lists_the_models_of_its_kind(tmp_path: Path) -> None:
+    settings = tmp_path / "sidecar" / "config.toml"
+    settings.parent.mkdir()
+    settings.write_text('[providers.work]\nkind = "openai"\napi_key = "env:WORK_KEY"\n')
+    rows = listed(XDG_CONFIG_HOME=str(tmp_path), WORK_KEY="sk-of-work", ANTHROPIC_API_KEY="sk-ant")
+    assert (rows["work/gpt-5.5"]["missing"], rows["claude-opus-5-5"]["missing"]) == (None, None)
+    assert "openai/gpt-5.5" not in rows
