@@ -64,11 +64,12 @@ _NO_PROGRAM = re.compile(
 class Spellings:
     """A command's spellings, for comparison.
 
-    `texts`: the whole and the commands within; `commands`: their words. `unread`: texts that a
+    `whole`: as typed; `texts`: each simple command; `commands`: their words. `unread`: texts that a
     program may run, though no table says where; `together`: words of commands that may take one
     another's text. `hidden`: some program's name cannot be read.
     """
 
+    whole: str
     texts: tuple[str, ...]
     commands: tuple[tuple[str, ...], ...]
     unread: tuple[str, ...]
@@ -87,7 +88,8 @@ def other_spellings(command: str, words: tuple[str, ...], folder: str = "") -> S
         found.read(*found.left.pop())
     found.is_hidden |= bool(found.left)
     texts, commands, unread = tuple(found.texts), tuple(found.commands), tuple(found.unread)
-    return Spellings(texts, commands, unread, tuple(found.together), found.is_hidden)
+    whole, together = command.strip(), tuple(found.together)
+    return Spellings(whole, texts, commands, unread, together, found.is_hidden)
 
 
 class _Reading:
@@ -99,7 +101,7 @@ class _Reading:
 
     def __init__(self, command: str, words: tuple[str, ...], folder: str) -> None:
         self._folder = folder
-        self.texts = dict.fromkeys((command.strip(), *((" ".join(words),) if words else ())))
+        self.texts = dict.fromkeys((command.strip(), " ".join(words)) if words else ())
         self.commands: dict[tuple[str, ...], None] = {}
         self.unread: list[str] = []
         self.together: list[str] = []

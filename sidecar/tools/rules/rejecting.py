@@ -64,7 +64,7 @@ def hits(rule: str, spelt: Spellings) -> bool:
     first, *rest = _words(rule)
     spellings = {rule, " ".join((first, *rest)), " ".join((_program(first), *rest))}
     # A star within stands for no other command.
-    texts = spelt.texts[STAR in rule.rstrip(STAR) :]
+    texts = spelt.texts if STAR in rule.rstrip(STAR) else (spelt.whole, *spelt.texts)
     if any(fits(one, text) or fits(one, f"{text} ") for one in spellings for text in texts):
         return True
     return any(_hits_words(one, spelt) for one in _forms(rule))

@@ -4,8 +4,13 @@ Found by running generated commands in a real bash beside programs that only say
 """
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sidecar.tools.rules.permission import Allow
+from sidecar.tools.rules.other_spellings import other_spellings
+from sidecar.tools.rules.pattern import with_stars
+from sidecar.tools.rules.permission import Allow, Refuse
+from sidecar.tools.rules.rejecting import hits
 from sidecar.tools.tool_contract import ToolContext
 from tests.tools.rules.decisions import decided
 from tests.tools.rules.rejected_forms import FORMS
@@ -98,3 +103,47 @@ def test_a_rule_for_an_unknown_program_covers_no_words_that_another_rejects(
 def test_a_rule_of_odd_words_breaks_no_decision(rule: str, plain: ToolContext) -> None:
     for command in ("ls", "git push", 'git "" x', "sudo git '' push", "retry git push", "''", "="):
         decided(command, plain, "shell", reject=(f"shell:{rule}",))
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("npm run *:prod", "npm run deploy:prod"),
+        ("npm run *:prod", "npm run deploy:prod && ls"),
+        ("cat *.env", "cat prod.env"),
+        ("cat *.env", "cat .env > x"),
+        ("git push * main", "git push origin main"),
+        ("git push * main", "ls; git push origin main 2>&1 | tail"),
+        ("git push origin *main", "git push origin HEAD:main"),
+        ("docker * prune", "docker system prune"),
+        ("make *-prod", "make deploy-prod"),
+        ("cp * /etc", "cp a /etc"),
+        ("rm * src", "rm -rf src"),
+        ("git checkout * .", "git checkout HEAD ."),
+        ("curl*evil.com", "curl https://evil.com"),
+        ("git*main", "git push origin main"),
+        ("sudo * main", "sudo git push origin main"),
+        ("*:prod", "npm run deploy:prod"),
+        ("*deploy.sh", "deploy.sh"),
+        ("*production*", "make production"),
+    ],
+)
+def test_a_rule_with_a_star_within_rejects_the_plainest_form(
+    rule: str, command: str, plain: ToolContext
+) -> None:
+    assert isinstance(decided(command, plain, "shell", reject=(f"shell:{rule}",)), Refuse)
+
+
+WORDS = ("git", "npm", "make", "push", "run", "origin", "main", "deploy:prod", "a.env", "x")
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=2, max_size=5), st.data())
+def test_a_rule_of_a_commands_words_and_stars_rejects_it(
+    words: list[str], data: st.DataObject
+) -> None:
+    at = data.draw(st.integers(1, len(words) - 1))
+    word = words[at]
+    parts = st.sampled_from(["*", f"{word[0]}*", f"*{word[-1]}"])
+    rule = " ".join((*words[:at], data.draw(parts), *words[at + 1 :]))
+    command = " ".join(words)
+    assert hits(with_stars(rule), other_spellings(command, tuple(words)))
