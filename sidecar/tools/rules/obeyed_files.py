@@ -9,17 +9,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain
 from posixpath import dirname, join, normpath, splitext
 from typing import NamedTuple
 
 from sidecar.core.text.visible import plain_path
-from sidecar.tools.rules.coverage import is_systems, known, uncovered, written
+from sidecar.tools.rules.coverage import known, uncovered, written
 from sidecar.tools.rules.pattern import with_stars
 from sidecar.tools.rules.shell_words import STAR, simple_commands
 from sidecar.tools.tool_contract import Access
 
-_HANDED = re.compile(r"[=<>$`(@]")
+_HANDED = re.compile(r"[=<>|$`(@]")
 """Signs by which a rule without a `*` names files other than as words of its programs."""
 _QUOTES = str.maketrans("", "", "'\"\\")
 _OUTPUT = re.compile(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`")
@@ -29,7 +28,7 @@ _STEP_AHEAD = re.compile(r"([^\s/]*)(/*)\Z")
 """A text's end: a step of a path, and slashes."""
 _LITERAL = re.compile(r"[\w.=:,@-]*\w")
 _LONGER = re.compile(r"\w[\w.-]*")
-_STARTS = re.compile(r"(?:\A|[^\w.-])(?:-[\w.-]*)?\Z")
+_ALONE = re.compile(r"(?:\A|[^\w.-])(?:-[\w.-]*)?\Z")
 """What is ahead of a name: no letter of it but an option's (`-Csite`)."""
 _NAME_ON = re.compile(r"[\w-]|\.\w")
 _FAR = 300
@@ -58,18 +57,24 @@ def _names_from(told: "_Told", path: str) -> Iterator[str]:
     if told.names(name, folders) or told.names(splitext(name)[0], folders, is_stem=True):
         yield steps[-1]
     for number, folder in enumerate(folders, start=1):
-        if told.enters(folder):
+        is_named = told.enters(folder)
+        if is_named or folder in told.starts:
             yield "/".join(steps[number:])
+        if is_named:
+            # A program may go through folders: `find -exec`, `kubectl -R`.
+            yield steps[-1]
     yield from (path[len(one) + 1 :] for one in told.outside if path.startswith(f"{one}/"))
 
 
 class _Told(NamedTuple):
     """What rules for commands say, as disks compare names; `outside`: folders of rules for files.
 
-    `patterns`: of names that a shell makes up, with the text ahead and behind.
+    `starts`: steps to the folders where they hold. `patterns`: of names that a shell makes up, with
+    the text ahead and behind.
     """
 
     text: str
+    starts: frozenset[str]
     patterns: tuple[tuple[re.Pattern[str], str, str], ...]
     outside: tuple[str, ...]
 
@@ -90,7 +95,7 @@ class _Told(NamedTuple):
     def enters(self, folder: str) -> bool:
         """Whether the texts name such a folder, or one below, or a file there."""
         places = self._places(folder)
-        return any(_STARTS.search(ahead) and not _NAME_ON.match(behind) for ahead, behind in places)
+        return any(_ALONE.search(ahead) and not _NAME_ON.match(behind) for ahead, behind in places)
 
     def _places(self, name: str) -> Iterator[tuple[str, str]]:
         """Texts ahead of and behind each place of a name."""
@@ -107,8 +112,9 @@ def _around(found: re.Match[str]) -> tuple[str, str]:
 
 @lru_cache(maxsize=64)
 def _told(allow: tuple[str, ...], led: tuple[str, ...]) -> _Told:
-    texts = chain(led, *map(_texts_of, allow))
-    text = plain_path("\n".join(texts))
+    rules = [_place_and_text(rule) for rule in allow]
+    text = plain_path("\n".join((*led, *(f"{place} {text}" for place, text in rules if text))))
+    starts = frozenset(plain_path("/".join(place for place, _ in rules)).split("/")) - {""}
     outside = tuple(filter(None, map(_outside, allow)))
     patterns = [
         (re.compile(re.escape(found[0]).replace(r"\*", ".*")), *_around(found))
@@ -116,10 +122,10 @@ def _told(allow: tuple[str, ...], led: tuple[str, ...]) -> _Told:
         for found in _PATTERN.finditer(varied)
         if re.search(r"\w", found[0])
     ]
-    return _Told(text, tuple(patterns), outside)
+    return _Told(text, starts, tuple(patterns), outside)
 
 
-def _texts_of(rule: str) -> Iterator[str]:
+def _place_and_text(rule: str) -> tuple[str, str]:
     """The folder where a rule starts programs, and its text without quotes.
 
     No text of commands that a `*` would cover too, since these obey no settings, or are known to.
@@ -127,11 +133,11 @@ def _texts_of(rule: str) -> Iterator[str]:
     tool, _, pattern = rule.partition(":")
     name, _, folder = tool.partition("@")
     if name not in ("*", "shell", "execute"):
-        return
-    yield normpath(folder or ".")
+        return "", ""
     text = with_stars(pattern)
-    if (STAR not in text and _HANDED.search(text)) or not all(map(_obeys_nothing, _words(text))):
-        yield text.translate(_QUOTES)
+    hands_on = STAR not in text and _HANDED.search(text)
+    named = hands_on or not all(map(_obeys_nothing, _words(text)))
+    return normpath(folder or "."), text.translate(_QUOTES) if named else ""
 
 
 def _outside(rule: str) -> str:
@@ -149,4 +155,6 @@ def _words(text: str) -> Iterable[tuple[str, ...]]:
 def _obeys_nothing(words: tuple[str, ...]) -> bool:
     if not words:
         return True
-    return is_systems(words[0]) and known(words[0]) is not None and not uncovered(words, 0)
+    name = words[0]
+    is_own = "/" in name and not name.startswith(("/bin/", "/usr/", "/opt/"))
+    return not is_own and known(name) is not None and not uncovered(words, 0)
