@@ -82,7 +82,7 @@ def is_ordinary(path: str) -> bool:
     if name in _LEADING_OUT or (name.startswith(_COMPILERS) and name.endswith(".json")):
         return False
     if ending in _KNOWN_SETTINGS and (
-        folders[-1:] == ["_default"] or (folders[-2:-1] == ["config"] and stem in _HUGOS)
+        "_default" in folders or ("config" in folders[:-1] and stem in _HUGOS)
     ):
         return False
     if name in _KNOWN_NAMES and ("." in name or not folders or folders[-1] not in _OF_PROGRAMS):

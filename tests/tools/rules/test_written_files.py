@@ -260,7 +260,7 @@ def test_no_star_makes_settings_of_a_command_that_a_rule_allows(
              "tsconfig.json", "a/tsconfig.build.json", "jsconfig.json", "config.toml", "mkdocs.yml",
              ".eslintignore", ".npmignore", "conf/hugo.toml", "config/_default/config.toml",
              "config/production/module.toml", "site/config/x/Caches.yaml",
-             "conf/_default/params.yaml", "config/staging/security.toml",
+             "conf/_default/in/x.yaml", "config/staging/security.toml",
              "config/api-extractor.json", "app/angular.json"],
 )  # fmt: skip
 def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: ToolContext) -> None:
