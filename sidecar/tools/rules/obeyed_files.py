@@ -6,13 +6,15 @@ each part of a file's path: more is asked about than is obeyed.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from posixpath import dirname, join, normpath, splitext
 from typing import NamedTuple
 
-from sidecar.core.text.visible import plain_path
+from sidecar.core.text.visible import as_found, plain_path
 from sidecar.tools.rules.coverage import known, uncovered, written
 from sidecar.tools.rules.pattern import with_stars
 from sidecar.tools.rules.shell_words import STAR, simple_commands
@@ -21,9 +23,14 @@ from sidecar.tools.tool_contract import Access
 _HANDED = re.compile(r"[=<>|$`(@]")
 """Signs by which a rule without a `*` names files other than as words of its programs."""
 _QUOTES = str.maketrans("", "", "'\"\\")
+_QUOTED_VARIABLE = re.compile(r"\$(\w+)(?=[\"'])")
 _OUTPUT = re.compile(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`")
-_VARYING = re.compile(rf"\$\{{[^{{}}]*\}}|\$(?:\w+|[@*])|\{{[^{{}}\s]*\}}|\[[^\]\s]*\]|[*?%{STAR}]")
-_PATTERN = re.compile(r"[\w.+-]*(?:\*[\w.+-]*)+")
+_VARIABLE = re.compile(rf"\$\{{[^{{}}]*\}}|\$(?:\w+|[@*])|\{{[^{{}}\s]*\}}|{STAR}")
+_VARYING = re.compile(r"\[[^\]\s]*\]|%(?:[\d.-]*[a-zA-Z])?|[*?]")
+_SOME = "\ue001"
+"""In place of a variable or set, whose values stand elsewhere in a text, of a program's output or a
+rule's star."""
+_PATTERN = re.compile(rf"[\w.+-]*(?:[*{_SOME}][\w.+-]*)+")
 _STEP_AHEAD = re.compile(r"([^\s/]*)(/*)\Z")
 """A text's end: a step of a path, and slashes."""
 _LITERAL = re.compile(r"[\w.=:,@-]*\w")
@@ -113,14 +120,17 @@ def _around(found: re.Match[str]) -> tuple[str, str]:
 @lru_cache(maxsize=64)
 def _told(allow: tuple[str, ...], led: tuple[str, ...]) -> _Told:
     rules = [_place_and_text(rule) for rule in allow]
-    text = plain_path("\n".join((*led, *(f"{place} {text}" for place, text in rules if text))))
+    text = "\n".join((*led, *(f"{place} {text}" for place, text in rules if text)))
+    text = unicodedata.normalize("NFKC", as_found(text)).casefold()
     starts = frozenset(plain_path("/".join(place for place, _ in rules)).split("/")) - {""}
     outside = tuple(filter(None, map(_outside, allow)))
+    varied = {
+        _VARYING.sub("*", _VARIABLE.sub(_SOME, one)) for one in (text, _OUTPUT.sub(_SOME, text))
+    }
     patterns = [
-        (re.compile(re.escape(found[0]).replace(r"\*", ".*")), *_around(found))
-        for varied in {_VARYING.sub("*", text), _VARYING.sub("*", _OUTPUT.sub("*", text))}
-        for found in _PATTERN.finditer(varied)
-        if re.search(r"\w", found[0])
+        (re.compile(re.sub(rf"\\\*|{_SOME}", ".*", re.escape(found[0]))), *_around(found))
+        for found in chain.from_iterable(map(_PATTERN.finditer, varied))
+        if found[0] != _SOME
     ]
     return _Told(text, starts, tuple(patterns), outside)
 
@@ -137,7 +147,8 @@ def _place_and_text(rule: str) -> tuple[str, str]:
     text = with_stars(pattern)
     hands_on = STAR not in text and _HANDED.search(text)
     named = hands_on or not all(map(_obeys_nothing, _words(text)))
-    return normpath(folder or "."), text.translate(_QUOTES) if named else ""
+    text = _QUOTED_VARIABLE.sub(r"${\1}", text).translate(_QUOTES)
+    return normpath(folder or "."), text if named else ""
 
 
 def _outside(rule: str) -> str:

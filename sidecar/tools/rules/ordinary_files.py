@@ -5,6 +5,7 @@ All others are asked about (docs/decisions/known-kinds.md).
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from sidecar.core.text.visible import as_found
 from sidecar.tools.rules.tables.plain_paths import NAMES
@@ -82,7 +83,7 @@ def is_ordinary(path: str) -> bool:
     if name in _LEADING_OUT or (name.startswith(_COMPILERS) and name.endswith(".json")):
         return False
     if ending in _KNOWN_SETTINGS and (
-        "_default" in folders or ("config" in folders[:-1] and stem in _HUGOS)
+        "_default" in folders or ("config" in folders[:-1] and _is_hugos(stem, folders))
     ):
         return False
     if name in _KNOWN_NAMES and ("." in name or not folders or folders[-1] not in _OF_PROGRAMS):
@@ -90,6 +91,12 @@ def is_ordinary(path: str) -> bool:
     if not dot or not stem or name.startswith("."):
         return False
     return ending in _KNOWN_ENDINGS or (bool(folders) and ending in _KNOWN_SETTINGS)
+
+
+def _is_hugos(stem: str, folders: Sequence[str]) -> bool:
+    """Whether hugo reads a file of `config/production`; `hugo.en` is of one language."""
+    first, dot, _ = stem.partition(".")
+    return first in _HUGOS or (bool(dot) and "locales" not in folders)
 
 
 _KNOWN_ENDINGS = frozenset(_ENDINGS.split())

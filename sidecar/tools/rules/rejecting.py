@@ -63,8 +63,11 @@ def hits(rule: str, spelt: Spellings) -> bool:
     """Whether a rule rejects a command; `git push *` hits `git push` too."""
     first, *rest = _words(rule)
     spellings = {rule, " ".join((first, *rest)), " ".join((_program(first), *rest))}
-    # A star within stands for no other command.
-    texts = spelt.texts if STAR in rule.rstrip(STAR) else (spelt.whole, *spelt.texts)
+    texts: tuple[str, ...] = (spelt.whole, *spelt.texts)
+    if STAR in rule.rstrip(STAR):
+        # A star within stands for no other command, and more words change nothing.
+        texts, more = spelt.texts, "" if rule.endswith(STAR) else f" {STAR}"
+        spellings |= {one + more for one in spellings}
     if any(fits(one, text) or fits(one, f"{text} ") for one in spellings for text in texts):
         return True
     return any(_hits_words(one, spelt) for one in _forms(rule))

@@ -35,7 +35,8 @@ def _led_by_words(rule: str, root: Path) -> Iterator[str]:
     if name not in ("*", "shell", "execute"):
         return
     base = os.path.realpath(root)
-    words = (".", folder, *_WORD.findall(pattern)[:MOST_WORDS])
+    given = _WORD.findall(pattern)[:MOST_WORDS]
+    words = (".", folder, *given, *(word[2:] for word in given if word[:1] == "-"))
     with suppress(OSError, ValueError):
         starts = [at for word in words if os.path.isdir(at := os.path.join(base, word))]
         for at in {

@@ -20,11 +20,11 @@ _WORD = re.compile(
 )
 _OPTION = re.compile(r"(--?\w[\w-]*)(?:=(.*))?|-|--", re.DOTALL)
 
-_VARIABLE = r"\$(?:[a-z]\w*)?"
+_VARIABLE = r"\$(?:[a-z]\w*(?![(\[$])|(?=[./]|\Z))"
 _PIECE = (
     r"(?![^/]*(?:\(\)|\w\[|\]\w))"
     rf"(?:\.?[\w(\[](?:[\w.,~+@()\[\]-]|(?<=[.(_-]){_VARIABLE})*"
-    rf"|(?:{_VARIABLE}\.)+\w[\w.,~+@-]*(?!/)|(?<=/){_VARIABLE}(?=/))"
+    rf"|(?:{_VARIABLE}\.)+\w[\w,~+@-]*(?![./])|(?<=/){_VARIABLE}(?=/))"
 )
 _NAME = rf"(?:{_PIECE}|\+(?:page|layout|server|error)[\w.-]*|(?<=/)@[\w.-]+(?=/))"
 NAMES = rf"(?:\./)*(?:\.|{_NAME})(?:/{_NAME})*/?"
