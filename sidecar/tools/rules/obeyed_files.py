@@ -5,6 +5,7 @@ A shell can build a name in more ways than can be followed, so that a rule's tex
 each part of a file's path: more is asked about than is obeyed.
 """
 
+import fnmatch
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -128,7 +129,7 @@ def _told(allow: tuple[str, ...], led: tuple[str, ...]) -> _Told:
         _VARYING.sub("*", _VARIABLE.sub(_SOME, one)) for one in (text, _OUTPUT.sub(_SOME, text))
     }
     patterns = [
-        (re.compile(re.sub(rf"\\\*|{_SOME}", ".*", re.escape(found[0]))), *_around(found))
+        (re.compile(fnmatch.translate(found[0].replace(_SOME, "*"))), *_around(found))
         for found in chain.from_iterable(map(_PATTERN.finditer, varied))
         if found[0] != _SOME
     ]

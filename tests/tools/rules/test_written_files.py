@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sidecar.core.parts import Json
+from sidecar.tools.rules.pattern import literal
 from sidecar.tools.rules.permission import Allow, Ask, Rules
 from sidecar.tools.tool_contract import ToolContext
 from sidecar.workspace import paths
@@ -237,6 +238,13 @@ def test_so_are_those_to_which_a_link_in_the_rule_leads(
     assert call("write_file", wanted, inside, rules) == Allow()
     (inside.cwd / link).symlink_to(to)
     assert isinstance(call("write_file", wanted, inside, rules), Ask)
+
+
+def test_a_rule_of_many_stars_is_decided_at_once(inside: ToolContext) -> None:
+    """It took hours."""
+    rule = literal(f'shell:foo "{"*" * 30}a{"*b" * 30}"')
+    wanted: Json = {"path": f"src/{'ab_' * 60}.py", "content": ""}
+    assert call("write_file", wanted, inside, Rules(("write_file", rule))) == Allow()
 
 
 @pytest.mark.parametrize("command", ["make docs/x.json", "touch docs/x.json"])
