@@ -67,10 +67,13 @@ class Permissions:
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
     ) -> QuestionOutcome | str:
         """Asks the user if a rule says so; a returned text is the reason to refuse."""
-        rules = self._book.rules
+        rules, root = self._book.rules, self._root
         if rules.reject or (rules.allow and wanted.kind in ("edit", "execute")):
-            rules = await asyncio.to_thread(as_called, rules, self._root)
-        decision = decide(spec, wanted, rules, trusted)
+            decision = await asyncio.to_thread(
+                lambda: decide(spec, wanted, as_called(rules, root), trusted)
+            )
+        else:
+            decision = decide(spec, wanted, rules, trusted)
         match decision:
             case Allow():
                 return QuestionOutcome.allowed

@@ -61,7 +61,17 @@ _COMPILERS = ("tsconfig", "jsconfig")
 
 _OF_PROGRAMS = ("bin", "sbin", "libexec", "exe", "script", "scripts")
 """Folders where a name without an ending is a program's: `bin/install`."""
-_HUGOS = ("hugo", "config", "module", "modules", "caches", "security", "build", "outputformats")
+_HUGOS = (
+    "hugo",
+    "config",
+    "module",
+    "modules",
+    "caches",
+    "security",
+    "build",
+    "outputformats",
+    "languages",
+)
 """In `config/production` and the like: where hugo reads and writes, which programs it starts. It
 joins them with what lies in `config/_default`."""
 

@@ -41,6 +41,7 @@ _HIDING = re.compile(r"`|\$[({\[]|[<>]\(")
 
 _HIDDEN = "it does not show which programs it runs, and a rule rejects some"
 _MAY_RUN = "its program may run words that the rule {} rejects"
+_ALIKE = {"search": ("read_file",), "edit": ("write_file", "edit_file")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,9 +322,9 @@ def _stands_in(folder: str, access: Access) -> bool:
 def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
     tool, _, pattern = rule.partition(":")
     name, at, folder = tool.partition("@")
-    # A search of a file shows that file's lines.
-    meant = (spec, BY_NAME["read_file"]) if spec.kind == "search" and pattern.strip() else (spec,)
-    if not any(_means(name, one) for one in meant):
+    # A search of a file shows that file's lines, and who may not edit a file may not replace it.
+    alike = _ALIKE.get(spec.kind, ()) if pattern.strip() else ()
+    if not any(_means(name, one) for one in (spec, *(BY_NAME[one] for one in alike))):
         return False
     if at and not (access.command and _stands_in(folder, access)):
         return False
@@ -332,8 +333,7 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
         return True
     if access.command:
         return hits(with_stars(pattern), _spellings(access))
-    # However it is spelt: some disks find `A` as `a`.
-    # `src/**/x` hits `src/x` too.
+    # Some disks find `A` as `a`; `src/**/x` hits `src/x` too.
     ways = {
         plain_path(normpath(with_stars(one))) for one in (pattern, pattern.replace("/**/", "/"))
     }

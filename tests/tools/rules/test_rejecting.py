@@ -223,3 +223,18 @@ def test_rules_that_can_hit_are_not_told() -> None:
     assert merge([Layer("here", {"permissions": {"reject": rules}})])[1] == ()
     paths = ("edit_file", "list_files", "read_file", "search", "write_file")
     assert not merge([Layer("here", {"permissions": {"reject": [f"{p}:x" for p in paths]}})])[1]
+
+
+@pytest.mark.parametrize(
+    ("rule", "tool"), [("write_file", "edit_file"), ("edit_file", "write_file")]
+)
+def test_who_may_not_edit_a_file_may_not_replace_it(
+    rule: str, tool: str, plain: ToolContext
+) -> None:
+    (plain.cwd / "src").mkdir(exist_ok=True)
+    (plain.cwd / "src" / "k.txt").write_text("a\n")
+    change = {"content": ""} if tool == "write_file" else {"old_text": "a", "new_text": "b"}
+    found = call(tool, {"path": "src/k.txt", **change}, plain, Rules(("*",), (f"{rule}:src/*",)))
+    assert isinstance(found, Refuse)
+    others = call(tool, {"path": "src/k.txt", **change}, plain, Rules(("*",), (f"{rule}:lib/*",)))
+    assert others == Allow()
