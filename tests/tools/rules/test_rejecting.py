@@ -233,7 +233,7 @@ def test_who_may_not_edit_a_file_may_not_replace_it(
 ) -> None:
     (plain.cwd / "src").mkdir(exist_ok=True)
     (plain.cwd / "src" / "k.txt").write_text("a\n")
-    change = {"content": ""} if tool == "write_file" else {"old_text": "a", "new_text": "b"}
+    change = {"content": ""} if tool == "write_file" else {"oldText": "a", "newText": "b"}
     found = call(tool, {"path": "src/k.txt", **change}, plain, Rules(("*",), (f"{rule}:src/*",)))
     assert isinstance(found, Refuse)
     others = call(tool, {"path": "src/k.txt", **change}, plain, Rules(("*",), (f"{rule}:lib/*",)))
