@@ -3,7 +3,9 @@
 Rendering has a version, so that resume, fork and restart give the same bytes.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation import sendable
@@ -110,6 +112,11 @@ class Block:
     tokens: int | None = field(default=None, compare=False)
 
 
+KnownCall: TypeAlias = tuple[Block, Block | None]
+"""A call's block, and its result's unless that changed."""
+NOTHING_KNOWN: Mapping[PartId, KnownCall] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """Blocks of one role; `assemble` joins neighbours."""
@@ -118,8 +125,10 @@ class Rendered:
     blocks: tuple[Block, ...]
 
 
-def render(message: Message, model: str) -> tuple[Rendered, ...]:
-    """Renders a message for `model`.
+def render(
+    message: Message, model: str, known: Mapping[PartId, KnownCall] = NOTHING_KNOWN
+) -> tuple[Rendered, ...]:
+    """Renders a message for `model`; `known` are blocks of unchanged calls.
 
     After an assistant's calls comes a user message with all results, in call order, whatever their
     outcome. Left out are withdrawn attempts, empty answers, blank text, and thinking that is
@@ -134,10 +143,12 @@ def render(message: Message, model: str) -> tuple[Rendered, ...]:
             for content, region in _user_content(part)
         )
         return (Rendered("user", blocks),) if blocks else ()
-    return _render_assistant(message, model)
+    return _render_assistant(message, model, known)
 
 
-def _render_assistant(message: Message, model: str) -> tuple[Rendered, ...]:
+def _render_assistant(
+    message: Message, model: str, known: Mapping[PartId, KnownCall]
+) -> tuple[Rendered, ...]:
     said: list[Block] = []
     results: list[Block] = []
     for part in message.parts:
@@ -150,13 +161,9 @@ def _render_assistant(message: Message, model: str) -> tuple[Rendered, ...]:
             case OpaquePart() if is_own(part) and message.model == model:
                 said.append(Block(OpaqueBlock(part.block), "assistant", part.id, message.turn_id))
             case ToolPart():
-                call = CallBlock(
-                    sendable.call_id(part),
-                    sendable.tool_name(part.name),
-                    sendable.tool_input(part.input),
-                )
-                said.append(Block(call, "assistant", part.id, message.turn_id))
-                results.append(Block(_result(part), "toolResults", part.id, message.turn_id))
+                call, result = known.get(part.id, (None, None))
+                said.append(call or _call(part, message.turn_id))
+                results.append(result or _result(part, message.turn_id))
             case _:
                 pass
     # The API refuses an assistant message ending in thinking: an answer cut during thinking
@@ -167,6 +174,17 @@ def _render_assistant(message: Message, model: str) -> tuple[Rendered, ...]:
         return ()
     answered = (Rendered("user", tuple(results)),) if results else ()
     return (Rendered("assistant", tuple(said)), *answered)
+
+
+def _call(part: ToolPart, turn_id: TurnId) -> Block:
+    call = CallBlock(
+        sendable.call_id(part), sendable.tool_name(part.name), sendable.tool_input(part.input)
+    )
+    return Block(call, "assistant", part.id, turn_id)
+
+
+def _result(part: ToolPart, turn_id: TurnId) -> Block:
+    return Block(_came_back(part), "toolResults", part.id, turn_id)
 
 
 def _is_signed(part: ReasoningPart) -> bool:
@@ -200,7 +218,7 @@ def _named(name: str) -> str:
     return within_frame(" ".join(name.splitlines()))
 
 
-def _result(part: ToolPart) -> ResultBlock:
+def _came_back(part: ToolPart) -> ResultBlock:
     call_id = sendable.call_id(part)
     match part.state:
         case ToolCompleted(output=output, metadata=metadata):

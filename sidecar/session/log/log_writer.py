@@ -14,7 +14,7 @@ from msgspec import structs
 from sidecar.core.conversation.fact import Fact
 from sidecar.core.conversation.growing import unchanged
 from sidecar.core.errors import StorageFailed
-from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part, PartId
+from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part
 from sidecar.core.prompt.pricing import money
 from sidecar.core.text.digest import digest
 from sidecar.session.log.held_log import HeldLog
@@ -56,7 +56,6 @@ class LogWriter:
         self._untold: list[LogRecord] = []
         self._unsaved: dict[MessageId, set[int]] = {}
         self._streamed: dict[MessageId, set[int]] = {}
-        self._places: tuple[MessageId | None, dict[PartId, int]] = (None, {})
 
     def put(self, message: Message) -> None:
         """Adds or updates a message; only differences are written."""
@@ -88,22 +87,13 @@ class LogWriter:
     def put_part(self, message_id: MessageId, part: Part) -> None:
         """Replaces a part by id, or appends; looks at no other."""
         message = self._log.by_id[message_id]
-        position = self._position(message, part.id)
+        position = self._log.position(message, part.id)
         parts = (*message.parts[:position], part, *message.parts[position + 1 :])
         self._log.by_id[message_id] = replace(message, parts=parts)
         self._unsaved.pop(message_id, None)
         for changed in sorted(self._streamed.pop(message_id, set()) | {position}):
             put = PutPart(self._log.row.id, message_id, changed, parts[changed])
             self._pending.append(put)
-
-    def _position(self, message: Message, part_id: PartId) -> int:
-        name, places = self._places
-        known = places.get(part_id, -1) if name == message.id else -1
-        if 0 <= known < len(message.parts) and message.parts[known].id == part_id:
-            return known
-        places = {part.id: position for position, part in enumerate(message.parts)}
-        self._places = message.id, places
-        return places.setdefault(part_id, len(message.parts))
 
     def put_blob(self, data: bytes) -> str:
         name = digest(data)

@@ -179,16 +179,13 @@ def _pinged(log: SessionLog, record: PingRecord, info: Info) -> Observation:
 
 
 def _tool(log: SessionLog, record: ToolRecord) -> Observation | None:
-    calls = (
-        (message, part)
-        for message in reversed(log.by_id.values())
-        for part in message.parts
-        if part.id == record.part_id and isinstance(part, ToolPart)
-    )
-    found = next(calls, None)
+    places = ((m, log.position(m, record.part_id)) for m in reversed(log.by_id.values()))
+    found = next(((m, m.parts[at]) for m, at in places if at < len(m.parts)), None)
     if found is None:
         return None
     message, part = found
+    if not isinstance(part, ToolPart):
+        return None
     left_out, failure = 0, ""
     match part.state:
         case ToolCompleted(started=started, output=output):

@@ -6,8 +6,26 @@ from itertools import takewhile
 from typing import TypeAlias
 
 from sidecar.core.conversation.growing import unchanged
-from sidecar.core.parts import Message, MessageId, Millis, OpaquePart, PartId, ReasoningPart, Usage
-from sidecar.core.prompt.render import Block, CallBlock, Region, Rendered, render
+from sidecar.core.parts import (
+    Message,
+    MessageId,
+    Millis,
+    OpaquePart,
+    Part,
+    PartId,
+    ReasoningPart,
+    ToolPart,
+    Usage,
+)
+from sidecar.core.prompt.render import (
+    Block,
+    CallBlock,
+    KnownCall,
+    Region,
+    Rendered,
+    ResultBlock,
+    render,
+)
 from sidecar.core.prompt.tokens import Count, count_block
 from sidecar.core.prompt.visibility import Note, Shown, rendered_note, show
 
@@ -90,22 +108,56 @@ def look(
     model: str,
     count: Count,
     notes: tuple[Note, ...] = (),
+    before: RenderedMessage | None = None,
 ) -> RenderedMessage:
+    """Renders and counts a message; `before`, the same shown alike, has what is unchanged."""
     chosen = _rough if message.status == "open" else count
-    plain = (*map(rendered_note, notes), *render(show(message, shown), model))
+    known = {} if before is None or before.model != model else _kept(before, message)
+    plain = (*map(rendered_note, notes), *render(show(message, shown), model, known))
     rendered: list[Rendered] = []
     raw: list[int] = []
     regions: dict[Region, int] = {}
     for one in plain:
         blocks: list[Block] = []
         for block in one.blocks:
-            region, tokens = block.region, count_block(block, chosen)
-            # Each block of a long session passes here: `replace` takes three times as long.
-            blocks.append(Block(block.content, region, block.part_id, block.turn_id, tokens))
-            raw.append(tokens)
-            regions[region] = regions.get(region, 0) + tokens
+            counted, region = block, block.region
+            if block.tokens is None:
+                # Each block of a long session passes here: `replace` takes three times as long.
+                tokens = count_block(block, chosen)
+                counted = Block(block.content, region, block.part_id, block.turn_id, tokens)
+            blocks.append(counted)
+            raw.append(counted.tokens or 0)
+            regions[region] = regions.get(region, 0) + raw[-1]
         rendered.append(Rendered(one.role, tuple(blocks)))
     return RenderedMessage(message, model, notes, tuple(rendered), tuple(raw), regions)
+
+
+def _kept(before: RenderedMessage, message: Message) -> dict[PartId, KnownCall]:
+    """Finds counted blocks of calls that are as before; of those that went on, the call's own."""
+    if (before.message.status == "open") != (message.status == "open"):
+        return {}
+    same: dict[PartId, bool] = {}
+    for was, now in zip(before.message.parts, message.parts, strict=False):
+        if was is now or _asks_the_same(was, now):
+            same[now.id] = was is now
+    kept: dict[PartId, KnownCall] = {}
+    for block in [block for one in before.rendered for block in one.blocks]:
+        if block.part_id is None or block.part_id not in same:
+            continue
+        if isinstance(block.content, CallBlock):
+            kept[block.part_id] = block, None
+        elif isinstance(block.content, ResultBlock) and same[block.part_id]:
+            kept[block.part_id] = kept[block.part_id][0], block
+    return kept
+
+
+def _asks_the_same(was: Part, now: Part) -> bool:
+    return (
+        isinstance(was, ToolPart)
+        and isinstance(now, ToolPart)
+        and (was.call_id, was.name) == (now.call_id, now.name)
+        and was.input is now.input
+    )
 
 
 def alike(one: RenderedMessage, other: RenderedMessage) -> int:

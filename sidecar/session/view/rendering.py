@@ -125,7 +125,8 @@ class Rendering:
 
     def _look(self, message: Message) -> RenderedMessage:
         notes = self._before.get(message.id, ())
-        return look(message, self.shown.shown, self._reader(message), self._count, notes)
+        before = self._seen.get(message.id)
+        return look(message, self.shown.shown, self._reader(message), self._count, notes, before)
 
     def _reader(self, message: Message) -> str:
         """Returns the reading model; none for thinking bound to other bytes."""

@@ -2,7 +2,17 @@
 
 from dataclasses import replace
 
-from sidecar.core.parts import Usage
+from sidecar.core.parts import (
+    Message,
+    MessageId,
+    Output,
+    PartId,
+    ToolCompleted,
+    ToolPart,
+    ToolRunning,
+    TurnId,
+    Usage,
+)
 from sidecar.core.prompt.breakpoints import place
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
 from sidecar.core.prompt.tokens import Calibration
@@ -74,6 +84,34 @@ def test_what_the_view_has_counted_is_not_counted_again() -> None:
         view.size(talk[:told])
         watch.foresee(ModelRequest("m", view.prompt(talk[:told]), 1), 0, 1, 1.0)
     assert [len(text) for text in counted if set(text) == {"x"}] == [41, 83]
+
+
+def test_of_an_answers_calls_only_those_that_went_on_are_counted_again() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return len(text) // 4
+
+    asked = [
+        ToolPart(PartId(f"p{n}"), f"c{n}", "read_file", {"path": f"f{n}"}, ToolRunning(1))
+        for n in range(3)
+    ]
+    begun = Message(MessageId("m"), TurnId("t"), "assistant", tuple(asked), 1, "complete", "m")
+    done = replace(asked[1], state=ToolCompleted(Output("the text of f1"), 1, 2))
+    after = replace(begun, parts=(asked[0], done, asked[2]))
+    view = ModelView(static(), count, 1.2, 0)
+    view.size([begun])
+    counted.clear()
+    size, prompt = view.size([after]), view.prompt([after])
+    assert counted == ["the text of f1"]
+    fresh = ModelView(static(), count, 1.2, 0)
+    assert (size, prompt) == (fresh.size([after]), fresh.prompt([after]))
+    counted.clear()
+    view.size([replace(after, status="open")])
+    assert not counted, "counted roughly while the answer is open"
+    view.size([after])
+    assert len(counted) == 9, "of each call name, input and result"
 
 
 def test_a_prompt_is_built_once_while_nothing_of_it_changes() -> None:
