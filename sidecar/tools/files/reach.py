@@ -13,7 +13,12 @@ async def reach(given: str, context: ToolContext) -> Place:
 
     Raises BadRequest outside the workspace, unless allowed.
     """
-    place = await asyncio.to_thread(locate, given, context.cwd)
+    return await asyncio.to_thread(reach_here, given, context)
+
+
+def reach_here(given: str, context: ToolContext) -> Place:
+    """Like `reach`, in a thread."""
+    place = locate(given, context.cwd)
     if not place.inside and str(place.real) not in context.granted:
         raise BadRequest(
             f"{given} leads outside of the workspace, to {place.shown}, and that was not allowed.",

@@ -1,6 +1,7 @@
 """`read_file`: a file's text, whole or some lines."""
 
 import asyncio
+from dataclasses import dataclass
 from difflib import get_close_matches
 from io import StringIO
 from pathlib import Path
@@ -9,10 +10,10 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
 from sidecar.core.text.digest import content_hash
 from sidecar.tools import inputs
-from sidecar.tools.files.file_text import current_text, editor_text
-from sidecar.tools.files.reach import reach
+from sidecar.tools.files.file_text import editor_text
+from sidecar.tools.files.reach import reach, reach_here
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
-from sidecar.workspace.files import FileLines, legible, read_lines
+from sidecar.workspace.files import FileLines, legible, read_lines, read_text
 from sidecar.workspace.paths import Place, printable
 
 
@@ -20,18 +21,48 @@ async def read_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
     """`offset`: first line, from 1; `limit`: lines."""
     path = inputs.text(given, "path")
     offset, limit = inputs.whole(given, "offset", least=1), inputs.whole(given, "limit", least=1)
+    if offset is None and limit is None:
+        return await _whole(path, context)
     place = await reach(path, context)
-    metadata: JsonObject = {"path": place.shown}
     try:
-        if offset is None and limit is None:
-            whole = await current_text(place.real, context)
-            metadata["hash"] = await asyncio.to_thread(content_hash, whole)
-            text = legible(whole) or f"[{place.shown} is empty]"
-            return ToolAnswer(text, title=place.shown, metadata=metadata)
         lines = await _lines(place.real, offset or 1, limit, context)
     except FileNotFoundError as error:
         raise BadRequest(await asyncio.to_thread(_missing, place), "input.path") from error
+    metadata: JsonObject = {"path": place.shown}
     return ToolAnswer(_with_note(lines, offset or 1), title=place.shown, metadata=metadata)
+
+
+async def _whole(path: str, context: ToolContext) -> ToolAnswer:
+    seen = await asyncio.to_thread(_on_disk, path, context)
+    place, text, name = seen.place, seen.text, seen.hash
+    try:
+        held = await editor_text(place.real, context)
+        if held is None and seen.failed is not None:
+            raise seen.failed
+    except FileNotFoundError as error:
+        raise BadRequest(await asyncio.to_thread(_missing, place), "input.path") from error
+    if held is not None:
+        text, name = held, await asyncio.to_thread(content_hash, held)
+    shown = legible(text) or f"[{place.shown} is empty]"
+    return ToolAnswer(shown, title=place.shown, metadata={"path": place.shown, "hash": name})
+
+
+@dataclass(frozen=True, slots=True)
+class _OnDisk:
+    place: Place
+    text: str = ""
+    hash: str = ""
+    failed: BadRequest | OSError | None = None
+
+
+def _on_disk(path: str, context: ToolContext) -> _OnDisk:
+    """Resolves and reads at once: of thousands of files each step in a thread would be felt."""
+    place = reach_here(path, context)
+    try:
+        text = read_text(place.real)
+    except (BadRequest, OSError) as error:
+        return _OnDisk(place, failed=error)
+    return _OnDisk(place, text, content_hash(text))
 
 
 async def _lines(real: Path, offset: int, limit: int | None, context: ToolContext) -> FileLines:
