@@ -4,6 +4,7 @@ import asyncio
 import importlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from sidecar.core.conversation.stream import StreamEvent
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 DRAIN = 1.0
 """Seconds for a stream to end after its answer."""
+THREAD_BLOCKS = 500
+"""More new blocks take over ten milliseconds to write, and are written in a thread."""
 
 _CLIENTS = {
     "anthropic": "AsyncAnthropic",
@@ -40,7 +43,9 @@ NO_KEY = (
 class AnthropicModel(HostedModel):
     """Speaks to Claude's API, to clouds that pass it on, and to local servers that are like it."""
 
-    _encoder: Encoder | None = None
+    @cached_property
+    def _encoder(self) -> Encoder:
+        return Encoder()
 
     def body(self, request: ModelRequest) -> JsonObject:
         return {**encode(request), "stream": True}
@@ -62,9 +67,11 @@ class AnthropicModel(HostedModel):
         decoder = ResponseDecoder(allowed, self.sdk)
         # The plain POST skips the SDK's transformation of the whole history, which costs more than
         # everything else we do for a step.
+        many = self._encoder.unwritten(request) > THREAD_BLOCKS
+        sent = partial(self._sent, request, stream=True)
         response = await self.client.post(
             "/v1/messages",
-            **self._sent(request, stream=True),
+            **(await asyncio.to_thread(sent) if many else sent()),
             cast_to=object,
             options={"headers": headers, "follow_redirects": False},
             stream=True,
@@ -86,7 +93,6 @@ class AnthropicModel(HostedModel):
         if self.endpoint.name in _BODIES_CHANGED:
             return {"body": self.body(request) if stream else encode(request)}
         # The SDK copies a body value by value.
-        self._encoder = self._encoder or Encoder()
         return {"content": self._encoder.write(request, stream=stream)}
 
     def load(self) -> "AsyncAnthropic":

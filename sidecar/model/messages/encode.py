@@ -46,6 +46,12 @@ class Encoder:
     def __init__(self) -> None:
         self._last: dict[int, tuple[EncodedPiece, msgspec.Raw]] = {}
 
+    def unwritten(self, request: ModelRequest) -> int:
+        """Counts blocks of messages that the last body lacked."""
+        last = self._last
+        late = (message for message in request.prompt.messages if id(message) not in last)
+        return sum(id(block) not in last for message in late for block in message.blocks)
+
     def write(self, request: ModelRequest, *, stream: bool) -> bytes:
         """Writes `encode`'s body as the SDK writes it.
 
@@ -54,7 +60,10 @@ class Encoder:
         last, now = self._last, dict[int, tuple[EncodedPiece, msgspec.Raw]]()
 
         def written(pieces: Sequence[EncodedPiece]) -> list[msgspec.Raw]:
-            known = [last.get(id(piece)) or (piece, new(piece)) for piece in pieces]
+            # A message with a breakpoint is written twice.
+            names = map(id, pieces)
+            either = [last.get(name) or now.get(name) for name in names]
+            known = [one or (piece, new(piece)) for one, piece in zip(either, pieces, strict=True)]
             now.update(zip(map(id, pieces), known, strict=True))
             return [raw for _, raw in known]
 

@@ -165,6 +165,7 @@ class _Attempt:
         )
         parts = (self._start, *self._draft.parts, finish)
         message = replace(self._message, parts=parts, status="complete")
+        await self._steps.view.rendering.refresh((*turn.log, message))
         turn.log.writer.put(message)
         turn.log.entry.spend(cost)
         record = StepRecord(message_id=message.id, sdk=self._sdk)

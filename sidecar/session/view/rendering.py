@@ -18,6 +18,8 @@ from sidecar.session.view.message_view import (
 
 THREAD_CHARS = 200_000
 """Counting runs at some 10 MB/s; longer texts are counted in a thread."""
+THREAD_PARTS = 500
+"""More parts take over ten milliseconds to render, and are rendered in a thread."""
 
 
 class Rendering:
@@ -119,7 +121,8 @@ class Rendering:
         now = list(messages)
         late = now[unchanged(self._row[0], now) :]
         fresh = [message for message in late if not self._is_known(message)]
-        if sum(map(characters, fresh)) > THREAD_CHARS:
+        many = sum(len(message.parts) for message in fresh) > THREAD_PARTS
+        if many or sum(map(characters, fresh)) > THREAD_CHARS:
             for seen in await asyncio.to_thread(lambda: [self._look(m) for m in fresh]):
                 self._seen[seen.message.id] = seen
 
