@@ -14,6 +14,7 @@ from sidecar.session.log.events import (
     Progressed,
     SessionChanged,
     TextChunk,
+    ToolChanged,
     ToolInputChunk,
     ToolOutputChunk,
 )
@@ -126,6 +127,8 @@ class Connection:
             case ToolOutputChunk(origin=origin):
                 key = f"{origin.part_id} output"
                 self._outbox.chunk(origin.session_id, key, message, _OUTPUT_DELTA)
+            case ToolChanged(origin=origin):
+                self._outbox.call(origin.session_id, origin.part_id, message)
             case AlertChanged(session_id=session_id):
                 self._outbox.update(session_id or "", message)
                 if (told := alarm(event)) is not None:

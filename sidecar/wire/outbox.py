@@ -20,10 +20,11 @@ BATCH_BYTES = 256 * 1024
 HELD = 0.1
 """Seconds in which a client hears once that a session has grown, in the middle of a turn."""
 
+UPDATE, META = ["params", "update"], ["_meta", "sidecar"]
 CONTENT_TEXT = ["params", "update", "content", "text"]
 """Keys to a piece's text in a session's update."""
 
-OutgoingKind: TypeAlias = Literal["answer", "update", "chunk", "meter"]
+OutgoingKind: TypeAlias = Literal["answer", "update", "chunk", "call", "meter"]
 
 
 @dataclass(slots=True)
@@ -49,7 +50,7 @@ class Outbox:
         self._update_bytes = 0
         self._answer_bytes = 0
         self._lagging: set[str] = set()
-        self._grown: dict[str, JsonObject] = {}
+        self._grown: dict[str, tuple[JsonObject, asyncio.TimerHandle]] = {}
         self._more = asyncio.Event()
         self._moved = asyncio.Event()
         self._closed = False
@@ -80,20 +81,32 @@ class Outbox:
             return
         self._offer(_Entry("chunk", message, _size(message), session_id, key))
 
+    def call(self, session_id: str, key: str, message: JsonObject) -> None:
+        """Queues a change of a tool call, or adds it to the last message if of the same `key`."""
+        last = self._waiting[-1] if self._waiting else None
+        if last is None or last.kind != "call" or last.key != key or self._full():
+            self._offer(_Entry("call", message, _size(message), session_id, key))
+            return
+        last.message = _both(last.message, message)
+        grown = _size(last.message) - last.size
+        last.size += grown
+        self._update_bytes += grown
+
     def changed(self, session_id: str, message: JsonObject, *, may_wait: bool) -> None:
         """Queues a new revision; if it `may_wait`, newer ones replace it for `HELD` seconds."""
         waits = self._grown.pop(session_id, None)
         if not may_wait:
+            if waits is not None:
+                waits[1].cancel()
             self.update(session_id, message)
-            return
-        self._grown[session_id] = message
-        if waits is None:
-            asyncio.get_running_loop().call_later(HELD, self._tell_grown, session_id)
+        elif waits is not None:
+            self._grown[session_id] = message, waits[1]
+        else:
+            later = asyncio.get_running_loop().call_later(HELD, self._tell_grown, session_id)
+            self._grown[session_id] = message, later
 
     def _tell_grown(self, session_id: str) -> None:
-        message = self._grown.pop(session_id, None)
-        if message is not None:
-            self.update(session_id, message)
+        self.update(session_id, self._grown.pop(session_id)[0])
 
     def meter(self, session_id: str, message: JsonObject) -> None:
         known = self._meters.get(session_id)
@@ -189,7 +202,7 @@ def join(into: JsonObject, more: JsonObject, text: list[str]) -> int:
     inner, source = _at(into, text[:-1]), _at(more, text[:-1])
     added = str(source[text[-1]])
     inner[text[-1]] = str(inner[text[-1]]) + added
-    meta = ["params", "update", "_meta", "sidecar"]
+    meta = [*UPDATE, *META]
     _at(into, meta)["seq"] = _at(more, meta)["seq"]
     return len(added)
 
@@ -203,13 +216,29 @@ def _at(message: JsonObject, path: list[str]) -> JsonObject:
     return found
 
 
-def _size(value: Json) -> int:
-    match value:
-        case str():
-            return 50 + len(value)
-        case dict():
-            return 64 + sum(_size(v) for v in value.values())
-        case list():
-            return 56 + sum(_size(v) for v in value)
-        case _:
-            return 32
+def _both(first: JsonObject, then: JsonObject) -> JsonObject:
+    """Joins two changes of a call: newer fields count, and a call that appears still does."""
+    before, after = _at(first, UPDATE), _at(then, UPDATE)
+    update: JsonObject = {**before, **after, "sessionUpdate": before["sessionUpdate"]}
+    if "_meta" in before and "_meta" in after:
+        about: JsonObject = {**_at(before, META), **_at(after, META)}
+        update["_meta"] = {"sidecar": about}
+    return {**then, "params": {**_at(then, UPDATE[:1]), "update": update}}
+
+
+def _size(message: JsonObject) -> int:
+    total = 0
+    waiting: list[Json] = [message]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                total += 50 + len(text)
+            case dict() as inner:
+                total += 64
+                waiting += inner.values()
+            case list() as inner:
+                total += 56
+                waiting += inner
+            case _:
+                total += 32
+    return total

@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import Any
 
-from sidecar.wire.outbox import Outbox
+from sidecar.wire.outbox import HELD, Outbox
 from tests.polling import until
 
 PATH = ["params", "update", "content", "text"]
@@ -71,6 +71,41 @@ async def test_amid_a_turn_only_the_newest_revision_is_told_and_soon() -> None:
     box.changed("t", {"step": 1}, may_wait=True)
     await until(lambda: box.depth() == 3)
     assert await drained(box, pipe) == [{"ended": 5}, {"step": 6}, {"step": 1}]
+
+
+async def test_what_a_turn_said_last_hastens_nothing_of_the_next() -> None:
+    pipe = Pipe()
+    pipe.open.set()
+    box = outbox(pipe)
+    box.changed("s", {"step": 1}, may_wait=True)
+    await asyncio.sleep(HELD * 0.7)
+    box.changed("s", {"ended": 2}, may_wait=False)
+    box.changed("s", {"step": 3}, may_wait=True)
+    begun = asyncio.get_running_loop().time()
+    await until(lambda: box.depth() == 2)
+    assert asyncio.get_running_loop().time() - begun >= HELD * 0.9
+
+
+async def test_changes_of_one_call_at_once_are_one() -> None:
+    pipe = Pipe()
+    box = outbox(pipe)
+    changes = [
+        ("p", {"sessionUpdate": "tool_call", "status": "pending", "title": "read"}),
+        ("p", {"sessionUpdate": "tool_call_update", "status": "pending", "title": "Read a"}),
+        ("p", {"sessionUpdate": "tool_call_update", "status": "in_progress"}),
+        ("q", {"sessionUpdate": "tool_call_update", "status": "in_progress"}),
+        ("p", {"sessionUpdate": "tool_call_update", "status": "completed"}),
+    ]
+    for seq, (part, update) in enumerate(changes):
+        about = {"_meta": {"sidecar": {"partId": part, "seq": seq}}}
+        params = {"sessionId": "s", "update": {**update, **about}}
+        box.call("s", part, {"method": "session/update", "params": params})
+    told = [message["params"]["update"] for message in await drained(box, pipe)]
+    assert [(one.pop("_meta")["sidecar"]["seq"], one) for one in told] == [
+        (2, {"sessionUpdate": "tool_call", "status": "in_progress", "title": "Read a"}),
+        (3, changes[3][1]),
+        (4, changes[4][1]),
+    ]
 
 
 async def test_order_is_kept_between_kinds() -> None:

@@ -24,7 +24,7 @@ from sidecar.wire.acp.capabilities import Abilities, announced
 from sidecar.wire.acp.markdown_answers import fenced
 from sidecar.wire.acp.terminals import AgentTerminals
 from sidecar.wire.client_requests import ClientLog, ClientRequests
-from sidecar.wire.connection import Connection, announced_by
+from sidecar.wire.connection import AMID_A_TURN, Connection, announced_by
 from sidecar.wire.outbox import CONTENT_TEXT, Outbox
 from sidecar.wire.translate import notification
 
@@ -160,6 +160,8 @@ class AgentConnection(Connection):
                 self._outbox.meter(session_id, message)
             case TextChunk(origin=origin):
                 self._outbox.chunk(session_id, f"{origin.part_id} text", message, CONTENT_TEXT)
+            case ToolChanged(origin=origin):
+                self._outbox.call(session_id, origin.part_id, message)
             case _:
                 self._outbox.update(session_id, message)
 
@@ -167,7 +169,10 @@ class AgentConnection(Connection):
         if isinstance(event, SessionChanged | StatusChanged | AlertChanged):
             message = notification(event)
             message["method"] = outgoing(str(message["method"]))
-            self._outbox.update(session_id, message)
+            if isinstance(event, SessionChanged):
+                self._outbox.changed(session_id, message, may_wait=event.cause in AMID_A_TURN)
+            else:
+                self._outbox.update(session_id, message)
 
     def _show_output(self, session_id: str, event: ToolOutputChunk) -> None:
         text, shown = self._output.get(event.call_id, ("", 0.0))
