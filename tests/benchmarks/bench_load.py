@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from tests.load.fleet import Latencies, percentiles
+from tests.load.many_calls import call_at_once
 from tests.load.replaying import replay
 from tests.load.resuming import resume
 from tests.load.runs import share_a_store, soak, stream_at_once
@@ -30,6 +31,12 @@ def main(arguments: Sequence[str] = ()) -> None:
     print(
         f"  {shared.prompts} prompts acknowledged, none lost; {shared.disputed} of others refused"
     )
+    for calls in (200, 600) if quick else (2_000, 6_000):
+        with tempfile.TemporaryDirectory() as name:
+            called = call_at_once(Path(name), calls)
+        print(f"{calls:,} calls in one answer, handled in {called.handled:.1f} s")
+        print(f"{'  status of the daemon meanwhile':46}{percentiles(called.status)}")
+        print(f"{'  meter of the session meanwhile':46}{percentiles(called.meter)}")
     rounds = 144 if quick else 24 * 60
     with tempfile.TemporaryDirectory() as name:
         day = soak(Path(name), rounds)

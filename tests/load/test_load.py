@@ -13,6 +13,7 @@ import pytest
 
 from tests.figures import Figures
 from tests.load.fleet import Latencies, percentiles
+from tests.load.many_calls import call_at_once
 from tests.load.replaying import GIVEN_UP, replay
 from tests.load.resuming import resume
 from tests.load.runs import share_a_daemon, share_a_store, soak, stream_at_once
@@ -111,3 +112,22 @@ def test_a_long_history_is_told_in_slices(tmp_path: Path, figures: Figures) -> N
     assert found.stopped, "the load ended although it was cancelled"
     assert found.cancelled < len(expected) - GIVEN_UP, found
     assert found.left < 10, found
+
+
+def test_thousands_of_calls_in_one_answer_leave_others_answered(
+    tmp_path: Path, figures: Figures
+) -> None:
+    """The largest answer of a model has place for some six thousand."""
+    few, many = (2_000, 6_000) if FULL else (250, 1_000)
+    for count in (few, many):
+        found = call_at_once(tmp_path / str(count), count)
+        print(found)
+        figures.add(f"{count:,} calls in one answer: seconds until handled", f"{found.handled:.1f}")
+        shown = " ".join(percentiles(found.status).split())
+        figures.add(
+            "  ms to daemon/status meanwhile: median, 95th, 99th, most", shown, "95th < 100"
+        )
+        assert found.stop == "end_turn"
+        if FULL:
+            assert found.handled < count / 400
+            assert sorted(found.status)[int(len(found.status) * 0.95)] < 0.1
