@@ -35,6 +35,9 @@ _CALLS = re.compile(
 FETCHING_NOTHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 """Keep git from fetching for a partial clone; git before 2.45 knows the second."""
 
+ENVIRONMENTS = 8
+"""Environments whose harmless variables are remembered, one for each window."""
+
 
 def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
     """Names the variable whose value, or a word of it, is a resolved file; else "".
@@ -130,13 +133,15 @@ def _holds(real: Path, word: str, base: Path) -> bool:
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """Leaves out variables named like secrets, shaped like keys, or with a secret's value."""
-    held = {value for name, value in environment.items() if _is_kept_back(name, value)}
-    secrets = tuple(value for value in held if len(value) >= SHORTEST)
-    return {
-        name: value
-        for name, value in environment.items()
-        if not (_is_kept_back(name, value) or any(one in value for one in secrets))
-    }
+    return dict(_without_secrets(tuple(environment.items())))
+
+
+@lru_cache(maxsize=ENVIRONMENTS)
+def _without_secrets(variables: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Cached, because each command asks, of the same variables."""
+    kept = [(name, value) for name, value in variables if not _is_kept_back(name, value)]
+    secrets = [value for _, value in {*variables} - {*kept} if len(value) >= SHORTEST]
+    return tuple(pair for pair in kept if not any(one in pair[1] for one in secrets))
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:

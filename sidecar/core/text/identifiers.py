@@ -39,10 +39,11 @@ _SHORT = late_pattern(r"(?<![\w./])[\w\-]+\.[A-Za-z]\w{0,5}(?![\w/])")
 
 def names_in(text: str) -> frozenset[str]:
     """Finds paths, file names, code names of 6 letters, `quoted` spans; no amounts."""
-    words: Iterable[str] = _TOKEN.findall(text)
+    words = set(_TOKEN.findall(text))
     if len(text) > LONGEST:
-        stripped = (word if len(word) <= LONGEST else word.rstrip(_ENDS) for word in words)
-        words = (word for word in stripped if len(word) <= LONGEST)
+        long = {word for word in words if len(word) > LONGEST}
+        stripped = (word.rstrip(_ENDS) for word in long)
+        words = (words - long).union(word for word in stripped if len(word) <= LONGEST)
     found = set(map(_name, words))
     found.discard("")
     if "`" in text:
