@@ -227,18 +227,18 @@ def _both(first: JsonObject, then: JsonObject) -> JsonObject:
 
 
 def _size(message: JsonObject) -> int:
+    """Estimates bytes in memory."""
     total = 0
     waiting: list[Json] = [message]
-    while waiting:
-        match waiting.pop():
-            case str() as text:
-                total += 50 + len(text)
-            case dict() as inner:
-                total += 64
-                waiting += inner.values()
-            case list() as inner:
-                total += 56
-                waiting += inner
-            case _:
-                total += 32
+    for value in waiting:
+        if isinstance(value, str):
+            total += 50 + len(value)
+        elif isinstance(value, dict):
+            total += 64
+            waiting += value.values()
+        elif isinstance(value, list):
+            total += 56
+            waiting += value
+        else:
+            total += 32
     return total

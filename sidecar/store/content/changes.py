@@ -64,7 +64,10 @@ def apply(con: sqlite3.Connection, change: StoreChange) -> None:
 
 
 def weight(change: object) -> int:
+    """Estimates bytes in memory; a row is shared by all that waits of its session."""
     total = 100
+    if isinstance(change, PutSession):
+        return total
     pending: list[Any] = [change]
     while pending:
         value = pending.pop()
