@@ -5,6 +5,7 @@ import linecache
 import logging
 import os
 import secrets
+import sys
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from contextvars import Context, copy_context
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("sidecar.daemon")
 
+SWITCHES = 0.001
+"""Seconds that a thread may keep the event loop waiting; Python gives it five times as many."""
 ENDING = 8.0
 """Seconds for all to end when the daemon does: MCP servers may take six."""
 LAST_NUMBERS = 1.0
@@ -65,6 +68,7 @@ class Daemon:
     """Shared by all windows of a process."""
 
     def __init__(self, *, resident: bool = False) -> None:
+        sys.setswitchinterval(SWITCHES)
         self.resident = resident
         self.clock = Clock(read_clock, id_source(read_clock))
         self.sessions = OpenSessions(this_process(secrets.token_hex(8)))

@@ -60,7 +60,7 @@ async def shell(given: JsonObject, context: ToolContext) -> ToolAnswer:
     command = inputs.text(given, "command")
     asked = inputs.whole(given, "timeoutMs", least=1) or DEFAULT_TIMEOUT_MS
     timeout = min(asked, MAX_TIMEOUT_MS)
-    place = await reach(inputs.optional_text(given, "cwd") or ".", context)
+    place = await asyncio.to_thread(reach, inputs.optional_text(given, "cwd") or ".", context)
     where = await asyncio.to_thread(folder, place, context)
     terminals = None if context.client is None else context.client.terminals
     started = time.monotonic()

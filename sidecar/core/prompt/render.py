@@ -162,8 +162,17 @@ def _render_assistant(
                 said.append(Block(OpaqueBlock(part.block), "assistant", part.id, message.turn_id))
             case ToolPart():
                 call, result = known.get(part.id, (None, None))
-                said.append(call or _call(part, message.turn_id))
-                results.append(result or _result(part, message.turn_id))
+                if call is None:
+                    asked = CallBlock(
+                        sendable.call_id(part),
+                        sendable.tool_name(part.name),
+                        sendable.tool_input(part.input),
+                    )
+                    call = Block(asked, "assistant", part.id, message.turn_id)
+                said.append(call)
+                if result is None:
+                    result = Block(_result(part), "toolResults", part.id, message.turn_id)
+                results.append(result)
             case _:
                 pass
     # The API refuses an assistant message ending in thinking: an answer cut during thinking
@@ -174,17 +183,6 @@ def _render_assistant(
         return ()
     answered = (Rendered("user", tuple(results)),) if results else ()
     return (Rendered("assistant", tuple(said)), *answered)
-
-
-def _call(part: ToolPart, turn_id: TurnId) -> Block:
-    call = CallBlock(
-        sendable.call_id(part), sendable.tool_name(part.name), sendable.tool_input(part.input)
-    )
-    return Block(call, "assistant", part.id, turn_id)
-
-
-def _result(part: ToolPart, turn_id: TurnId) -> Block:
-    return Block(_came_back(part), "toolResults", part.id, turn_id)
 
 
 def _is_signed(part: ReasoningPart) -> bool:
@@ -218,7 +216,7 @@ def _named(name: str) -> str:
     return within_frame(" ".join(name.splitlines()))
 
 
-def _came_back(part: ToolPart) -> ResultBlock:
+def _result(part: ToolPart) -> ResultBlock:
     call_id = sendable.call_id(part)
     match part.state:
         case ToolCompleted(output=output, metadata=metadata):

@@ -36,6 +36,7 @@ from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.turn_log import TurnLog
 from sidecar.session.view.cache_state import CacheWatch, with_cache
 from sidecar.session.view.model_view import ModelView
+from sidecar.session.view.rendering import THREAD_PARTS
 from sidecar.store.format.log_records import DiscardedRecord, StepFailedRecord, StepRecord
 
 EVENTS_PER_BREATH = 64
@@ -165,7 +166,8 @@ class _Attempt:
         )
         parts = (self._start, *self._draft.parts, finish)
         message = replace(self._message, parts=parts, status="complete")
-        await self._steps.view.rendering.refresh((*turn.log, message))
+        if len(parts) > THREAD_PARTS:
+            await self._steps.view.rendering.refresh((*turn.log, message))
         turn.log.writer.put(message)
         turn.log.entry.spend(cost)
         record = StepRecord(message_id=message.id, sdk=self._sdk)

@@ -11,7 +11,6 @@ from sidecar.core.parts import (
     MessageId,
     Millis,
     OpaquePart,
-    Part,
     PartId,
     ReasoningPart,
     ToolPart,
@@ -136,10 +135,14 @@ def _kept(before: RenderedMessage, message: Message) -> dict[PartId, KnownCall]:
     """Finds counted blocks of calls that are as before; of those that went on, the call's own."""
     if (before.message.status == "open") != (message.status == "open"):
         return {}
-    same: dict[PartId, bool] = {}
-    for was, now in zip(before.message.parts, message.parts, strict=False):
-        if was is now or _asks_the_same(was, now):
-            same[now.id] = was is now
+    pairs = zip(before.message.parts, message.parts, strict=False)
+    calls = [(a, b) for a, b in pairs if isinstance(a, ToolPart) and isinstance(b, ToolPart)]
+    same = {
+        now.id: was is now
+        for was, now in calls
+        if was is now
+        or (was.call_id == now.call_id and was.name == now.name and was.input is now.input)
+    }
     kept: dict[PartId, KnownCall] = {}
     for block in [block for one in before.rendered for block in one.blocks]:
         if block.part_id is None or block.part_id not in same:
@@ -149,15 +152,6 @@ def _kept(before: RenderedMessage, message: Message) -> dict[PartId, KnownCall]:
         elif isinstance(block.content, ResultBlock) and same[block.part_id]:
             kept[block.part_id] = kept[block.part_id][0], block
     return kept
-
-
-def _asks_the_same(was: Part, now: Part) -> bool:
-    return (
-        isinstance(was, ToolPart)
-        and isinstance(now, ToolPart)
-        and (was.call_id, was.name) == (now.call_id, now.name)
-        and was.input is now.input
-    )
 
 
 def alike(one: RenderedMessage, other: RenderedMessage) -> int:

@@ -94,7 +94,7 @@ def _cut(text: str, same: int, most: int) -> str:
 
 
 async def _place(given: JsonObject, context: ToolContext) -> Place:
-    place = await reach(inputs.text(given, "path"), context)
+    place = await asyncio.to_thread(reach, inputs.text(given, "path"), context)
     refuse_git(place)
     return place
 

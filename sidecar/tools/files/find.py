@@ -47,7 +47,7 @@ class Query:
 
 async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
     pattern = inputs.optional_text(given, "pattern")
-    place = await reach(inputs.optional_text(given, "path") or ".", context)
+    place = await asyncio.to_thread(reach, inputs.optional_text(given, "path") or ".", context)
     real = await asyncio.to_thread(folder, place, context)
     late = False
     if pattern:
@@ -73,7 +73,7 @@ async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
     compile_pattern(pattern)
     only = inputs.optional_text(given, "glob") or None
     limit = min(inputs.whole(given, "limit", least=1) or DEFAULT_MATCHES, MAX_MATCHES)
-    place = await reach(inputs.optional_text(given, "path") or ".", context)
+    place = await asyncio.to_thread(reach, inputs.optional_text(given, "path") or ".", context)
     is_folder = await asyncio.to_thread(_is_folder, place)
     if not is_folder and not await asyncio.to_thread(_is_plain, place.real):
         text = f"{place.shown} is no file that can be searched: a pipe, a socket or a device."

@@ -1,6 +1,5 @@
 """Resolves paths, and refuses those outside the workspace unless the user allowed them."""
 
-import asyncio
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
@@ -8,16 +7,11 @@ from sidecar.tools.tool_contract import ToolContext
 from sidecar.workspace.paths import Place, in_git, locate
 
 
-async def reach(given: str, context: ToolContext) -> Place:
-    """Resolves a path just before use, as a link may have moved.
+def reach(given: str, context: ToolContext) -> Place:
+    """Resolves a path just before use, as a link may have moved. Blocks.
 
     Raises BadRequest outside the workspace, unless allowed.
     """
-    return await asyncio.to_thread(reach_here, given, context)
-
-
-def reach_here(given: str, context: ToolContext) -> Place:
-    """Like `reach`, in a thread."""
     place = locate(given, context.cwd)
     if not place.inside and str(place.real) not in context.granted:
         raise BadRequest(

@@ -11,7 +11,7 @@ from sidecar.core.parts import JsonObject
 from sidecar.core.text.digest import content_hash
 from sidecar.tools import inputs
 from sidecar.tools.files.file_text import editor_text
-from sidecar.tools.files.reach import reach, reach_here
+from sidecar.tools.files.reach import reach
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 from sidecar.workspace.files import FileLines, legible, read_lines, read_text
 from sidecar.workspace.paths import Place, printable
@@ -21,43 +21,40 @@ async def read_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
     """`offset`: first line, from 1; `limit`: lines."""
     path = inputs.text(given, "path")
     offset, limit = inputs.whole(given, "offset", least=1), inputs.whole(given, "limit", least=1)
-    if offset is None and limit is None:
-        return await _whole(path, context)
-    place = await reach(path, context)
+    whole = offset is None and limit is None
+    seen = await asyncio.to_thread(_on_disk, path, context, whole=whole)
+    place = seen.place
     try:
-        lines = await _lines(place.real, offset or 1, limit, context)
-    except FileNotFoundError as error:
-        raise BadRequest(await asyncio.to_thread(_missing, place), "input.path") from error
-    metadata: JsonObject = {"path": place.shown}
-    return ToolAnswer(_with_note(lines, offset or 1), title=place.shown, metadata=metadata)
-
-
-async def _whole(path: str, context: ToolContext) -> ToolAnswer:
-    seen = await asyncio.to_thread(_on_disk, path, context)
-    place, text, name = seen.place, seen.text, seen.hash
-    try:
-        held = await editor_text(place.real, context)
-        if held is None and seen.failed is not None:
+        if not whole:
+            lines = await _lines(place.real, offset or 1, limit, context)
+        elif (held := await editor_text(place.real, context)) is not None:
+            seen = _OnDisk(place, held, await asyncio.to_thread(content_hash, held))
+        elif seen.failed is not None:
             raise seen.failed
     except FileNotFoundError as error:
         raise BadRequest(await asyncio.to_thread(_missing, place), "input.path") from error
-    if held is not None:
-        text, name = held, await asyncio.to_thread(content_hash, held)
-    shown = legible(text) or f"[{place.shown} is empty]"
-    return ToolAnswer(shown, title=place.shown, metadata={"path": place.shown, "hash": name})
+    metadata: JsonObject = {"path": place.shown}
+    if whole:
+        text = legible(seen.text) or f"[{place.shown} is empty]"
+        return ToolAnswer(text, title=place.shown, metadata={**metadata, "hash": seen.hash})
+    return ToolAnswer(_with_note(lines, offset or 1), title=place.shown, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
 class _OnDisk:
+    """A resolved file, and its text or why there is none."""
+
     place: Place
     text: str = ""
     hash: str = ""
     failed: BadRequest | OSError | None = None
 
 
-def _on_disk(path: str, context: ToolContext) -> _OnDisk:
+def _on_disk(path: str, context: ToolContext, *, whole: bool) -> _OnDisk:
     """Resolves and reads at once: of thousands of files each step in a thread would be felt."""
-    place = reach_here(path, context)
+    place = reach(path, context)
+    if not whole:
+        return _OnDisk(place)
     try:
         text = read_text(place.real)
     except (BadRequest, OSError) as error:
