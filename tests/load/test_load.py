@@ -117,7 +117,7 @@ def test_a_long_history_is_told_in_slices(tmp_path: Path, figures: Figures) -> N
 def test_thousands_of_calls_in_one_answer_leave_others_answered(
     tmp_path: Path, figures: Figures
 ) -> None:
-    """The largest answer of a model has place for some six thousand."""
+    """The largest answer has place for some six thousand: for each, 128 bytes count beside it."""
     few, many = (2_000, 6_000) if FULL else (250, 1_000)
     for count in (few, many):
         found = call_at_once(tmp_path / str(count), count)
