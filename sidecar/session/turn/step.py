@@ -166,10 +166,10 @@ class _Attempt:
         )
         parts = (self._start, *self._draft.parts, finish)
         message = replace(self._message, parts=parts, status="complete")
-        if len(parts) > THREAD_PARTS:
-            await self._steps.view.rendering.refresh((*turn.log, message))
         turn.log.writer.put(message)
         turn.log.entry.spend(cost)
+        if len(parts) > THREAD_PARTS:
+            await self._steps.view.rendering.refresh(turn.log)
         record = StepRecord(message_id=message.id, sdk=self._sdk)
         if usage.prompt:
             minimum = self._steps.models.info(request.model).min_cacheable

@@ -64,6 +64,17 @@ def test_bodies_are_written_as_the_sdk_would_whatever_was_written_before() -> No
         assert encoder.write(request, stream=True) == openapi_dumps({**body, "stream": True})
 
 
+def test_only_blocks_of_new_messages_are_unwritten() -> None:
+    asked = Rendered("user", (Block(TextBlock("Go."), "user"),))
+    called = tuple(Block(CallBlock(f"c{n}", "look", {}), "assistant") for n in range(3))
+    before = ModelRequest("m", Prompt((), (), (asked,)), 9)
+    after = ModelRequest("m", Prompt((), (), (asked, Rendered("assistant", called))), 9)
+    encoder = Encoder()
+    assert encoder.unwritten(before) == 1
+    encoder.write(before, stream=True)
+    assert (encoder.unwritten(before), encoder.unwritten(after)) == (0, 3)
+
+
 def test_a_text_that_is_sent_keeps_nothing_of_that() -> None:
     text = "".join(("Grüße… aus Köln " * 99, "…"))
     before = sys.getsizeof(text)
