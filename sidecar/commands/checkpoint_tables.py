@@ -16,6 +16,7 @@ from sidecar_client.messages import (
     SessionChanges,
 )
 
+from sidecar.commands.long_table import LongTable
 from sidecar.commands.terminal import shown
 from sidecar.core.text.visible import visible
 
@@ -40,14 +41,9 @@ def turns_of(checkpoints: Sequence[Checkpoint]) -> Mapping[str, int]:
     return {name: number for number, name in enumerate(names, 1)}
 
 
-def timeline(listed: CheckpointListResult) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("#", justify="right", no_wrap=True)
-    table.add_column("when", no_wrap=True)
-    table.add_column("turn", justify="right", no_wrap=True)
-    table.add_column("what", no_wrap=True, overflow="ellipsis", max_width=WHAT)
-    table.add_column("size", justify="right", no_wrap=True)
-    table.add_column("files", overflow="fold")
+def timeline(listed: CheckpointListResult) -> LongTable:
+    heads = ("#", "when", "turn", "what", "size", "files")
+    table = LongTable(*heads, right=frozenset({0, 2, 4}), most={3: WHAT})
     numbers = turns_of(listed.checkpoints)
     begun: set[str] = set()
     days = {_when(one).date() for one in listed.checkpoints}
@@ -58,10 +54,10 @@ def timeline(listed: CheckpointListResult) -> Table:
         style = "dim" if one.left is True else ""
         table.add_row(
             Text(f"{'● ' if head else ''}{number}", style="bold cyan" if head else ""),
-            f"{_when(one):%H:%M:%S}" if len(days) == 1 else f"{_when(one):%Y-%m-%d %H:%M}",
-            str(numbers[one.turn_id]) if opens else "",
+            Text(f"{_when(one):%H:%M:%S}" if len(days) == 1 else f"{_when(one):%Y-%m-%d %H:%M}"),
+            Text(str(numbers[one.turn_id]) if opens else ""),
             shown(one.title, "bold" if opens and not style else ""),
-            _bytes(one.files),
+            Text(_bytes(one.files)),
             _files(one.files),
             style=style,
         )

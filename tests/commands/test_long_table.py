@@ -1,0 +1,52 @@
+"""A long table is drawn as Rich draws the same one."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from sidecar.commands.long_table import LongTable
+
+WHAT = 12
+ROWS = (
+    ("● 1", "Fix the parser", "M src/a.py +1 -1"),
+    ("2", "", ""),
+    ("30", "短い 漢字 words here", "A 漢字/ファイル.txt +12, D lib/old.py -3 and 2 more"),
+    ("4", "x" * 40, "M " + "long/" * 12 + "end.py"),
+)
+
+
+def drawn(what: RenderableType, columns: int) -> list[str]:
+    file = StringIO()
+    Console(file=file, width=columns).print(what)
+    return file.getvalue().splitlines()
+
+
+def by_rich() -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("#", justify="right", no_wrap=True)
+    table.add_column("what", no_wrap=True, overflow="ellipsis", max_width=WHAT)
+    table.add_column("files", overflow="fold")
+    for row in ROWS:
+        table.add_row(*map(Text, row))
+    return table
+
+
+@pytest.mark.parametrize("columns", [12, 24, 30, 40, 60, 80, 200])
+def test_a_long_table_is_drawn_as_by_rich(columns: int) -> None:
+    table = LongTable("#", "what", "files", right=frozenset({0}), most={1: WHAT})
+    for row in ROWS:
+        table.add_row(*map(Text, row))
+    assert drawn(table, columns) == drawn(by_rich(), columns)
+
+
+def test_a_style_covers_a_row_and_its_cells_keep_their_own() -> None:
+    table = LongTable("#", "what", right=frozenset(), most={})
+    table.add_row(Text("1", "red"), Text("left"), style="dim")
+    file = StringIO()
+    Console(file=file, width=40, force_terminal=True, color_system="standard").print(table)
+    _, line = file.getvalue().splitlines()
+    assert line.startswith("\x1b[2;31m1\x1b[0m")
+    assert "\x1b[2mleft\x1b[0m" in line
