@@ -171,7 +171,7 @@ def _render_assistant(
                     call = Block(asked, "assistant", part.id, message.turn_id)
                 said.append(call)
                 if result is None:
-                    result = Block(_result(part), "toolResults", part.id, message.turn_id)
+                    result = Block(result_of(part), "toolResults", part.id, message.turn_id)
                 results.append(result)
             case _:
                 pass
@@ -216,7 +216,7 @@ def _named(name: str) -> str:
     return within_frame(" ".join(name.splitlines()))
 
 
-def _result(part: ToolPart) -> ResultBlock:
+def result_of(part: ToolPart) -> ResultBlock:
     call_id = sendable.call_id(part)
     match part.state:
         case ToolCompleted(output=output, metadata=metadata):

@@ -7,9 +7,12 @@ from functools import cache
 from pathlib import Path
 
 from sidecar.config.reload import CurrentSettings
+from sidecar.core.conversation.turns import tool_parts
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import SessionId
 from sidecar.core.prompt.prompt import Prompt
+from sidecar.core.prompt.render import result_of
+from sidecar.core.prompt.tokens import Count
 from sidecar.observe.report.course import Course
 from sidecar.session.desk.log_course import read_course
 from sidecar.session.log.session_log import SessionLog
@@ -17,6 +20,7 @@ from sidecar.session.read_state import ReadState, read_log
 from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.store.content.session_rows import SessionRows
+from sidecar.store.format.log_records import ImportedRecord, ToolRecord
 from sidecar.store.format.values import SessionRow, Stored
 from sidecar.store.journal import Store
 from sidecar.workspace.variables import shed_import_paths
@@ -64,11 +68,8 @@ class ReadAccess:
 async def look(access: ReadAccess, session_id: SessionId, clean: Callable[[str], str]) -> Course:
     """Reads a course in one consistent state. Raises UnknownSession, StorageFailed."""
     stored = await access.store.logs.load(session_id)
-    # The view counts present texts, and the walk former ones: mostly the same.
-    models = replace(access.models, count=cache(access.models.count))
-    counting = replace(access, models=models)
     return await asyncio.to_thread(
-        lambda: read_course(_read(counting, stored), clean, stored.problems)
+        lambda: read_course(_read(access, stored), clean, stored.problems)
     )
 
 
@@ -86,7 +87,31 @@ async def sent_now(access: ReadAccess, session_id: SessionId) -> Prompt:
 def _read(access: ReadAccess, stored: Stored) -> ReadState:
     shed_import_paths(Path(stored.session.cwd))
     log = SessionLog(access.store, stored, access.clock.now)
-    return read_log(access.models, access.configured, access.clock, log)
+    models = replace(access.models, count=_counting(log, access.models.count))
+    return read_log(models, access.configured, access.clock, log)
+
+
+def _counting(log: SessionLog, count: Count) -> Count:
+    """Counts each text once: the view counts present texts, and the walk former ones.
+
+    Results' records tell what the daemon counted, but for what came from elsewhere.
+    """
+    came = log.last_record(ImportedRecord)
+    since = 0 if came is None else came.revision
+    told = {
+        record.part_id: record.tokens
+        for record in log.records
+        if isinstance(record, ToolRecord) and record.revision > since and record.tokens is not None
+    }
+    parts = (part for message in log.messages for part in tool_parts(message))
+    known = {result_of(part).text: told[part.id] for part in parts if part.id in told}
+    counted = cache(count)
+
+    def tokens(text: str) -> int:
+        found = known.get(text)
+        return counted(text) if found is None else found
+
+    return tokens
 
 
 def _unclear(name: str, found: tuple[SessionRow, ...]) -> str:

@@ -54,10 +54,11 @@ def turn_of(
     tools = {tool.name: tool for tool in view.static.tools}
     owner = row.id if bound is None else bound.parent
     served = SessionServers(state.environment, state.trust, owner)
+    count = state.environment.models.count
     return RunningTurn(
         turn=turn,
         steps=steps,
-        calls=ToolCalls(turn, consent, place, tools, served, view.tokens),
+        calls=ToolCalls(turn, consent, place, tools, served, view.tokens, count),
         loops=LoopWatch(consent, turn.notice, row.cwd),
         tracking=state.tracking,
         make_room=rewriting.make_room,

@@ -24,6 +24,7 @@ from sidecar.core.parts import (
     ToolState,
 )
 from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.core.prompt.render import result_of
 from sidecar.core.prompt.tokens import Count
 from sidecar.core.text.truncate import MAX_BYTES, cut, cut_to_tokens
 from sidecar.session.changes.permissions import QuestionOutcome
@@ -73,7 +74,7 @@ class CallsEnd(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ToolCalls:
-    """Runs a turn's calls; `tokens` estimates."""
+    """Runs a turn's calls; `tokens` estimates, `count` without correction."""
 
     turn: TurnLog
     consent: Consent
@@ -81,6 +82,7 @@ class ToolCalls:
     tools: Mapping[str, ToolSpec]
     mcp: McpTools
     tokens: Count
+    count: Count
 
     async def run(self, message: Message, problems: dict[PartId, str]) -> CallsEnd:
         """Runs calls together, `AT_ONCE` at a time, and logs an end for each.
@@ -193,7 +195,8 @@ class _Call:
         else:
             state = ToolCompleted(output, started, finished, title, answer.metadata)
         self._put(state)
-        await self._keep(ToolRecord(part_id=part.id))
+        tokens = self.calls.count(result_of(replace(part, state=state)).text)
+        await self._keep(ToolRecord(part_id=part.id, tokens=tokens))
         status = "failed" if answer.is_error else "completed"
         self._show(status, title=title, output=output.text, metadata=answer.metadata)
         if status == "completed" and part.name == "todo" and spec.origin == "builtin":

@@ -146,10 +146,11 @@ class CutRecord(RecordHead, frozen=True, tag="cut", kw_only=True):
 
 
 class ToolRecord(RecordHead, frozen=True, tag="tool", kw_only=True):
-    """A tool call ended; `failure`: kind of error."""
+    """A tool call ended; `failure`: kind of error. `tokens`: raw estimate of the result's text."""
 
     part_id: PartId
     failure: str | None = None
+    tokens: Signed | None = None
 
 
 class PatchedRecord(_OfMessage, frozen=True, tag="patched"):

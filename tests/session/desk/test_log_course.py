@@ -1,6 +1,7 @@
 """What the report says of each request is what was sent, and what it says of now is the meter."""
 
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from time import process_time
 
@@ -122,6 +123,30 @@ async def test_each_request_is_measured_as_it_was_sent_through_rewrites_and_undo
     assert stored.requests == course.requests
     assert stored.changes == course.changes
     assert stored.meter.regions == course.meter.regions
+
+
+async def test_a_result_that_the_daemon_counted_is_not_counted_again(desk: Desk) -> None:
+    worker = await worked(desk)
+    session, around = worker.session, inside.environment(worker.session)
+    await session.rewriting.compact("economic", None, dry_run=False)
+    await worker.turns(1, 3)
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return around.models.count(text)
+
+    models = replace(around.models, count=count)
+    access = ReadAccess(around.store, models, around.settings, around.clock)
+    stored = await look(access, session.id, same)
+    assert stored.tools == check(worker).tools
+    results = [p.state.output.text for p in inside.parts(session, ToolPart) if _done(p)]  # type: ignore[union-attr]
+    assert len(results) == 15
+    assert not {*results} & {*counted}
+
+
+def _done(part: ToolPart) -> bool:
+    return isinstance(part.state, ToolCompleted)
 
 
 async def test_what_the_conversation_left_behind_is_in_no_later_request(
