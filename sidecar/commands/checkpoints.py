@@ -8,11 +8,12 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich.console import Console
 from rich.text import Text
-from sidecar_client import Client, SidecarError
+from sidecar_client.errors import SidecarError
 from sidecar_client.messages import (
     Checkpoint,
     CheckpointListResult,
@@ -22,19 +23,21 @@ from sidecar_client.messages import (
 )
 
 from sidecar.commands import checkpoint_tables as draw
-from sidecar.commands.own_daemon import own_daemon
 from sidecar.commands.terminal import refused, shown, terminal
 from sidecar.config import load
 from sidecar.core import errors
 from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.parts import SessionId
 from sidecar.core.text.visible import visible_json
-from sidecar.daemon.clock_and_ids import read_clock
 from sidecar.daemon.stores import open_store
 from sidecar.session.history.checkpoint_list import stored_listing
-from sidecar.session.interface import Scope
 from sidecar.wire.error_codes import CODES
-from sidecar.wire.translate import listing_json
+from sidecar.wire.methods.listings import listing_json
+
+if TYPE_CHECKING:
+    from sidecar_client import Client
+
+    from sidecar.session.interface import Scope
 
 _UNASKED = "Nothing has been asked in this session yet."
 SHORTEST = 6
@@ -55,7 +58,7 @@ class Target:
 class RestoreChoices:
     """How to restore; `paths`: relative to the session's folder."""
 
-    scope: Scope = "both"
+    scope: "Scope" = "both"
     on_conflict: OnConflict = "refuse"
     paths: tuple[str, ...] = ()
     markers: bool = False
@@ -89,7 +92,7 @@ async def _stored(session: SessionId) -> CheckpointListResult:
     config, _ = load(workspace=None, environment=os.environ, options={})
     store = await asyncio.to_thread(open_store, config.data_dir)
     try:
-        found = await stored_listing(store, session, read_clock)
+        found = await stored_listing(store, session)
     except errors.UnknownSession:
         # Knows much else, which a session that is there does not need.
         from sidecar.session.transfer.archive import require  # noqa: PLC0415
@@ -104,7 +107,7 @@ async def _stored(session: SessionId) -> CheckpointListResult:
 def diff(session: str, start: str | None, end: str | None, path: str | None) -> int:
     console = terminal()
 
-    async def work(client: Client) -> int:
+    async def work(client: "Client") -> int:
         listed = await client.checkpoint.list(session)
         if not listed.checkpoints:
             raise Unclear(_UNASKED)
@@ -133,12 +136,12 @@ def restore(session: str, target: Target, how: RestoreChoices) -> int:
         return 2
     previewed: list[CheckpointRestoreResult] = []
 
-    async def preview(client: Client) -> int:
+    async def preview(client: "Client") -> int:
         plan = await _asked(client, session, target, how, dry_run=True)
         previewed.append(plan)
         return _foreseen(console, plan, refuses=how.on_conflict == "refuse")
 
-    async def go(client: Client) -> int:
+    async def go(client: "Client") -> int:
         known = previewed[0].revision if previewed else None
         with console.status("going back"):
             result = await _asked(client, session, target, how, revision=known)
@@ -156,7 +159,7 @@ def restore(session: str, target: Target, how: RestoreChoices) -> int:
 
 
 async def _asked(
-    client: Client,
+    client: "Client",
     session: str,
     target: Target,
     how: RestoreChoices,
@@ -296,7 +299,9 @@ def _agreed(console: Console) -> bool:
     return False
 
 
-def _run(console: Console, work: Callable[[Client], Awaitable[int]]) -> int:
+def _run(console: Console, work: Callable[["Client"], Awaitable[int]]) -> int:
+    from sidecar.commands.own_daemon import own_daemon  # noqa: PLC0415 - who only looks needs none
+
     async def run() -> int:
         async with own_daemon() as client:
             return await work(client)

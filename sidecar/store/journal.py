@@ -4,9 +4,9 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import SessionId
@@ -17,13 +17,8 @@ from sidecar.store.connection.read_connections import Readers
 from sidecar.store.connection.seen_time import ReadUptime, SeenClock
 from sidecar.store.connection.store_faults import FAULTS, GONE, READ_ONLY, storage_failed
 from sidecar.store.connection.writer import CLOSED, StoreWriter
-from sidecar.store.content.changes import apply_all, weight
-from sidecar.store.content.fact_rows import FactRows
-from sidecar.store.content.outputs import OutputRows
-from sidecar.store.content.restores import RestoreRows
 from sidecar.store.content.session_rows import SessionRows
 from sidecar.store.content.slices import LogRows
-from sidecar.store.content.snapshot_rows import SnapshotRows
 from sidecar.store.format.migrations import MIGRATIONS, NEWER, migrate, version
 from sidecar.store.format.values import (
     DeleteSession,
@@ -31,9 +26,14 @@ from sidecar.store.format.values import (
     StoreChange,
     VerifyReport,
 )
-from sidecar.store.repair.verification import verify
-from sidecar.store.retention.leaving_rows import LeavingRows
-from sidecar.store.retention.sweeper import KeepingRows
+
+if TYPE_CHECKING:
+    from sidecar.store.content.fact_rows import FactRows
+    from sidecar.store.content.outputs import OutputRows
+    from sidecar.store.content.restores import RestoreRows
+    from sidecar.store.content.snapshot_rows import SnapshotRows
+    from sidecar.store.retention.leaving_rows import LeavingRows
+    from sidecar.store.retention.sweeper import KeepingRows
 
 READERS = 2
 """A session loads while a verification reads everything."""
@@ -71,15 +71,48 @@ class Store:
         self.sessions = SessionRows(self._read)
         self.logs = LogRows(self._read)
         self.leases = Leases(self._submit, now)
-        self.snapshots = SnapshotRows(self._submit, self._read)
-        self.facts = FactRows(self._submit, self._read)
-        self.restores = RestoreRows(self._submit, self._read, self._overtake, now)
-        clock = SeenClock(now, uptime)
-        self.keeping = KeepingRows(self._submit, self._read, clock)
-        self.outputs = OutputRows(self._submit, self._read, clock)
-        self.leaving = LeavingRows(self._submit, self._read, now)
+        self._now, self._clock = now, SeenClock(now, uptime)
         self.pages = FreePages(self._submit, self._read, path)
         self._closed = False
+
+    # What only who writes needs is imported when asked for.
+
+    def _snapshots(self) -> "SnapshotRows":
+        from sidecar.store.content.snapshot_rows import SnapshotRows  # noqa: PLC0415 - as above
+
+        return SnapshotRows(self._submit, self._read)
+
+    def _facts(self) -> "FactRows":
+        from sidecar.store.content.fact_rows import FactRows  # noqa: PLC0415 - as above
+
+        return FactRows(self._submit, self._read)
+
+    def _restores(self) -> "RestoreRows":
+        from sidecar.store.content.restores import RestoreRows  # noqa: PLC0415 - as above
+
+        return RestoreRows(self._submit, self._read, self._overtake, self._now)
+
+    def _keeping(self) -> "KeepingRows":
+        from sidecar.store.retention.sweeper import KeepingRows  # noqa: PLC0415 - as above
+
+        return KeepingRows(self._submit, self._read, self._clock)
+
+    def _outputs(self) -> "OutputRows":
+        from sidecar.store.content.outputs import OutputRows  # noqa: PLC0415 - as above
+
+        return OutputRows(self._submit, self._read, self._clock)
+
+    def _leaving(self) -> "LeavingRows":
+        from sidecar.store.retention.leaving_rows import LeavingRows  # noqa: PLC0415 - as above
+
+        return LeavingRows(self._submit, self._read, self._now)
+
+    snapshots = cached_property(_snapshots)
+    facts = cached_property(_facts)
+    restores = cached_property(_restores)
+    keeping = cached_property(_keeping)
+    outputs = cached_property(_outputs)
+    leaving = cached_property(_leaving)
 
     @classmethod
     def open(
@@ -154,6 +187,10 @@ class Store:
 
         The future resolves once on the disk, or raises StorageFailed; cancelling stops nothing.
         """
+        if self._writer is None:
+            return self._refused()
+        from sidecar.store.content.changes import apply_all, weight  # noqa: PLC0415 - as above
+
         self._overtake(changes)
         weighs = sum(map(weight, changes)) if size is None else size
         return self._submit(partial(apply_all, changes=changes), weighs)
@@ -167,11 +204,15 @@ class Store:
         """Queues growing parts, of which only the newest is kept and may be lost."""
         if self._writer is None:
             return
+        from sidecar.store.content.changes import apply_all, weight  # noqa: PLC0415 - as above
+
         for change in changes:
             key = (change.session_id, change.part.id)
             self._writer.save(key, partial(apply_all, changes=(change,)), weight(change))
 
     async def verify(self) -> VerifyReport:
+        from sidecar.store.repair.verification import verify  # noqa: PLC0415 - as above
+
         return await self._read(verify, anew=True)
 
     def size(self) -> int:
@@ -207,9 +248,12 @@ class Store:
         synced: bool = True,
         small: bool = False,
     ) -> "asyncio.Future[T]":
-        if self._writer is not None:
-            return self._writer.submit(run, size, synced=synced, small=small)
-        refused: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        if self._writer is None:
+            return self._refused()
+        return self._writer.submit(run, size, synced=synced, small=small)
+
+    def _refused(self) -> "asyncio.Future[Any]":
+        refused: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         refused.set_exception(_refusal(self._why or "read_only"))
         return refused
 

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 
 from sidecar.core.parts import JsonObject
 from sidecar.core.text.visible import visible_json
-from sidecar.wire.translate import iso
+from sidecar.session.turn.clock import iso
 
 
 class JsonLines(logging.Formatter):

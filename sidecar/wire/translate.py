@@ -1,12 +1,8 @@
 """Writes session values as wire messages: camelCase, ACP's shapes where possible."""
 
-from datetime import UTC, datetime
-from typing import cast
-
-from sidecar.core.parts import Json, JsonObject, Millis, Usage
+from sidecar.core.parts import Json, JsonObject, Usage
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.text.visible import visible_message
-from sidecar.session.history.checkpoint_list import ListedCheckpoint, Listing
 from sidecar.session.interface import Opened, PromptResult, SessionSummary
 from sidecar.session.log.events import (
     AlertChanged,
@@ -29,6 +25,7 @@ from sidecar.session.log.events import (
     ToolOutputChunk,
     TurnEnded,
 )
+from sidecar.session.turn.clock import iso
 from sidecar.wire.error_codes import code_of_turn
 
 SPEAKERS = {
@@ -197,36 +194,6 @@ def summary(session: SessionSummary) -> JsonObject:
         "cost": session.cost,
     }
     return told if session.parent is None else {**told, "parent": session.parent}
-
-
-def listing_json(listing: Listing) -> JsonObject:
-    return {
-        "checkpoints": [_checkpoint(one) for one in listing.checkpoints],
-        "head": listing.head,
-        "changes": {
-            "files": list(listing.changes),
-            "additions": sum(cast("int", one["additions"]) for one in listing.changes),
-            "deletions": sum(cast("int", one["deletions"]) for one in listing.changes),
-        },
-    }
-
-
-def _checkpoint(one: ListedCheckpoint) -> JsonObject:
-    checkpoint = one.checkpoint
-    return {
-        "checkpointId": checkpoint.id,
-        "turnId": checkpoint.turn_id,
-        "messageId": checkpoint.message_id,
-        "at": iso(checkpoint.at),
-        "title": checkpoint.title,
-        "files": list(one.files),
-        "left": one.left,
-    }
-
-
-def iso(at: Millis) -> str:
-    text = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")
 
 
 def _notify(method: str, params: JsonObject) -> JsonObject:

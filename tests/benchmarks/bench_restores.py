@@ -117,7 +117,7 @@ def ways(
     ]
 
     async def diff() -> None:
-        assert len(await Differences(store.restores).shown(changes, {})) == len(changes)
+        assert len(await Differences(store.logs.contents).shown(changes, {})) == len(changes)
 
     async def git_diff() -> None:
         git("diff", "--no-renames", *trees)

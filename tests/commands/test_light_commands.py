@@ -21,6 +21,12 @@ OPEN = SESSIONS | {
 }  # fmt: skip
 """What only who opens a session needs."""
 PLANNING = {"sidecar.core.policies", "sidecar.core.ledger.facts", "sidecar.core.plans.plan"}
+WRITING = {
+    "sidecar.store.content.changes", "sidecar.store.content.snapshot_rows",
+    "sidecar.store.content.fact_rows", "sidecar.store.retention.sweeper",
+    "sidecar.store.repair.verification",
+}  # fmt: skip
+TALKING = {"sidecar.session.log.events", "sidecar.session.interface", "sidecar.core.ledger.ledger"}
 
 
 SESSION = "SESSION"
@@ -54,11 +60,11 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 @pytest.mark.parametrize(
     ("command", "unneeded"),
     [
-        (("sessions",), SERVING | SESSIONS | PLANNING),
+        (("sessions",), SERVING | SESSIONS | PLANNING | WRITING),
         (("config", "show"), SERVING | SESSIONS | PLANNING | {"sidecar.store.journal"}),
         (("doctor",), SERVING | SESSIONS | PLANNING | {"sidecar.session.environment"}),
-        (("checkpoints", SESSION), SERVING | OPEN | PLANNING),
-        (("inspect", SESSION), SERVING | OPEN),
+        (("checkpoints", SESSION), SERVING | OPEN | PLANNING | WRITING | TALKING),
+        (("inspect", SESSION), SERVING | OPEN | WRITING),
         (("report", SESSION), SERVING | OPEN),
     ],
     ids=lambda given: given[0] if isinstance(given, tuple) else "",

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sidecar.core.files.changeset import (
@@ -18,7 +18,6 @@ from sidecar.core.files.tree import TreeChange, TreeEntry, above
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.line_diff import count, unified
 from sidecar.session.log.change_records import shown
-from sidecar.store.content.restores import RestoreRows
 
 MOST_COUNTS = 20_000
 _AGENT = ("tool", "shell")
@@ -27,10 +26,10 @@ AT_ONCE = 200
 
 
 class Differences:
-    """Compares stored contents, caching line counts."""
+    """Compares stored contents, which `read` gives by hash, caching line counts."""
 
-    def __init__(self, rows: RestoreRows) -> None:
-        self._rows = rows
+    def __init__(self, read: Callable[[Iterable[str]], Awaitable[dict[str, bytes]]]) -> None:
+        self._read = read
         self._counted: dict[tuple[str, str], tuple[int, int]] = {}
 
     async def counted(self, changes: Iterable[PathChange]) -> list[JsonObject]:
@@ -85,7 +84,7 @@ class Differences:
 
     async def _contents(self, changes: Iterable[PathChange]) -> dict[str, bytes]:
         entries = (entry for c in changes for entry in (c.old, c.new))
-        return await self._rows.contents({e.hash for e in entries if e and e.hash})
+        return await self._read({e.hash for e in entries if e and e.hash})
 
 
 def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:

@@ -1,23 +1,28 @@
 """A session's checkpoints, and diffs between two."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.files.changeset import ChangeSet, PathChange
 from sidecar.core.files.tree import above
-from sidecar.core.parts import JsonObject, MessageId, Millis, SessionId
+from sidecar.core.parts import JsonObject, MessageId, SessionId
 from sidecar.session.changes.change_summary import Differences, agents_part, authors, net, paths_of
 from sidecar.session.changes.timeline import Checkpoint, Timeline
 from sidecar.session.log.change_records import KnownSets
-from sidecar.session.log.session_log import SessionLog
+from sidecar.session.log.held_log import held_of
 from sidecar.store.format.log_records import ImportedRecord
 from sidecar.store.format.record_codec import LogRecord
 from sidecar.store.journal import Store
 
 if TYPE_CHECKING:
     from sidecar.session.changes.tracker import Tracking
+    from sidecar.session.log.session_log import SessionLog
+
+
+_TOLD = frozenset({"text", "patch"})
+"""Kinds of parts that a timeline is made of: what was asked for, and which files changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class Listing:
 class Checkpoints:
     """Lists a session's checkpoints, and compares two."""
 
-    def __init__(self, log: SessionLog, tracking: "Tracking", differences: Differences) -> None:
+    def __init__(self, log: "SessionLog", tracking: "Tracking", differences: Differences) -> None:
         self._log = log
         self._tracking = tracking
         self.differences = differences
@@ -80,13 +85,16 @@ class Checkpoints:
         return await self.differences.shown(changes, authors(sets))
 
 
-async def stored_listing(store: Store, session_id: SessionId, now: Callable[[], Millis]) -> Listing:
-    log = SessionLog(store, await store.logs.load(session_id), now)
-    return await _listing(Timeline(log.messages, log.records), Differences(store.restores))
+async def stored_listing(store: Store, session_id: SessionId) -> Listing:
+    log = held_of(await store.logs.load(session_id, _TOLD))
+    timeline = Timeline(tuple(log.by_id.values()), log.records)
+    return await _listing(timeline, Differences(store.logs.contents))
 
 
 async def _listing(timeline: Timeline, differences: Differences) -> Listing:
     stays = {MessageId(""), *timeline.talk(len(timeline.events))}
+    # All at once: a read for each checkpoint takes longer than what is read.
+    await differences.counted(change for one in timeline.checkpoints for change in _flat(one.sets))
     listed = [
         ListedCheckpoint(
             one, tuple(await differences.counted(_flat(one.sets))), one.message_id not in stays

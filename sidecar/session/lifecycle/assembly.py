@@ -145,7 +145,7 @@ def epochs_of(state: State, instructions: KnownInstructions) -> Epochs:
 
 
 def checkpoints_of(state: State) -> Checkpoints:
-    return Checkpoints(state.log, state.tracking, Differences(state.store.restores))
+    return Checkpoints(state.log, state.tracking, Differences(state.store.logs.contents))
 
 
 def rollback_of(

@@ -7,16 +7,18 @@ answer's has changes during its calls.
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from sidecar.core.files.changeset import Author, ChangeSet, PathChange, PathChangeKind
 from sidecar.core.files.tree import Loss, SnapshotId, TreeEntry
 from sidecar.core.parts import Json, JsonObject, Message, PartId, PatchPart, ToolError, ToolPart
-from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.view_records import (
     ReachedRecord,
     RestoreRecord,
 )
+
+if TYPE_CHECKING:
+    from sidecar.session.log.session_log import SessionLog
 
 MOST_KNOWN = 10_000
 """Path changes kept decoded: some 6 MB."""
@@ -61,7 +63,7 @@ def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
                 yield message, patch_of(part)
 
 
-def newest(log: SessionLog) -> SnapshotId | None:
+def newest(log: "SessionLog") -> SnapshotId | None:
     told = [patch.at for _, patch in patches(log.messages)]
     reached = RestoreRecord | ReachedRecord
     known = (record.snapshot for record in log.records if isinstance(record, reached))
@@ -71,7 +73,7 @@ def newest(log: SessionLog) -> SnapshotId | None:
     return max(told, default=None)
 
 
-def cut_short(log: SessionLog) -> bool:
+def cut_short(log: "SessionLog") -> bool:
     """Whether the newest calls were interrupted: no patch came after."""
     for message in reversed(log.messages):
         parts = message.parts
@@ -83,7 +85,7 @@ def cut_short(log: SessionLog) -> bool:
     return False
 
 
-def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
+def untold(log: "SessionLog") -> tuple[ChangeSet, ...]:
     """Returns others' changes during the newest restore, until a patch covers them."""
     reached = log.last_record(ReachedRecord)
     if reached is None or reached.snapshot is None:

@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sidecar.core.conversation.growing import Growing
 from sidecar.core.conversation.turns import is_settled
 from sidecar.core.errors import RevisionConflict
 from sidecar.core.parts import Message, MessageId, Millis, ToolPart
 from sidecar.session.log.held_log import HeldLog, held_of
-from sidecar.session.log.log_fold import Past
 from sidecar.session.log.log_writer import LogWriter, SessionEntry
 from sidecar.session.log.losses import readable
 from sidecar.store.format.log_records import RecordHead, TurnStartedRecord
@@ -19,6 +18,10 @@ from sidecar.store.format.record_codec import LogRecord, read_all
 from sidecar.store.format.values import Stored
 from sidecar.store.format.view_records import EpochRecord, UndoneRecord, ViewRecord
 from sidecar.store.journal import Store
+
+if TYPE_CHECKING:
+    # Folds know the whole ledger, which readers of a log need not.
+    from sidecar.session.log.log_fold import Past
 
 _R = TypeVar("_R", bound=RecordHead)
 
@@ -47,7 +50,7 @@ class SessionLog(HeldLog):
         store: Store,
         stored: Stored,
         now: Callable[[], Millis],
-        past: Past | None = None,
+        past: "Past | None" = None,
     ) -> None:
         held = held_of(stored)
         super().__init__(held.row, held.records, held.by_id, held.left)
@@ -97,7 +100,7 @@ class SessionLog(HeldLog):
             self._fill(found, self.past)
             return True
 
-    def _fill(self, stored: Stored, past: Past) -> None:
+    def _fill(self, stored: Stored, past: "Past") -> None:
         """Adds the rest; messages in memory stay."""
         until, here = past.revision, self.by_id
         before = {m.id: here.get(m.id, m) for m in stored.messages}

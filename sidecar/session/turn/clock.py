@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from sidecar.core.parts import MessageId, Millis, PartId, TurnId
 
@@ -23,3 +24,9 @@ class Clock:
 
     def turn_id(self) -> TurnId:
         return TurnId(self.new_id("turn"))
+
+
+def iso(at: Millis) -> str:
+    """Writes a time as ISO 8601 in UTC."""
+    text = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")

@@ -1,7 +1,7 @@
 """Sessions in SQL; damaged rows are reported."""
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from functools import partial
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ from sidecar.store.connection.store_access import StoreRead
 from sidecar.store.content.blobs import get_blob
 from sidecar.store.format import rows
 from sidecar.store.format.fields import BodyBroken
-from sidecar.store.format.packing import ReadBlob, encode_text
+from sidecar.store.format.packing import ReadBlob, encode_text, kind_of
 from sidecar.store.format.values import Page, Record, SessionRow, Stored
 
 T = TypeVar("T")
@@ -39,12 +39,17 @@ class SessionRows:
         return await self._read(lambda con: named(con, start, most))
 
 
-def load(con: sqlite3.Connection, session_id: SessionId) -> Stored:
-    """Raises UnknownSession, or BodyBroken for the session's own row."""
+def load(
+    con: sqlite3.Connection, session_id: SessionId, kinds: Container[str] | None = None
+) -> Stored:
+    """Messages have the parts of these `kinds` alone, or all.
+
+    Raises UnknownSession, or BodyBroken for the session's own row.
+    """
     body, expected = session_body(con, session_id)
     row = rows.decode_session(body, reader(con))
     problems = damage(f"session {session_id}", body, expected)
-    messages = _messages(con, session_id, problems)
+    messages = _messages(con, session_id, problems, kinds)
     records = records_after(con, session_id, 0, "", problems)
     return Stored(row, messages, records, tuple(problems))
 
@@ -143,12 +148,20 @@ def unknown(session_id: str) -> UnknownSession:
 
 
 def _messages(
-    con: sqlite3.Connection, session_id: SessionId, problems: list[str]
+    con: sqlite3.Connection,
+    session_id: SessionId,
+    problems: list[str],
+    kinds: Container[str] | None,
 ) -> tuple[Message, ...]:
-    found = con.execute(
+    rows_of_parts = con.execute(
         "SELECT id, message_id, position, body, hash FROM part WHERE session_id = ? "
         "ORDER BY position, id",
         (session_id,),
+    )
+    found = (
+        row
+        for row in rows_of_parts
+        if kinds is None or not (kind := kind_of(row[3])) or kind in kinds
     )
     headers = con.execute(
         "SELECT id, body, hash FROM message WHERE session_id = ? ORDER BY number", (session_id,)

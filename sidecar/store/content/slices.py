@@ -2,13 +2,14 @@
 
 import sqlite3
 from array import array
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from sidecar.core.parts import Message, MessageId, Part, PartId, SessionId
 from sidecar.store.connection.store_access import StoreRead
 from sidecar.store.content import folds, session_rows
+from sidecar.store.content.blobs import get_blobs
 from sidecar.store.content.folds import ChooseMessages, Window
 from sidecar.store.format import rows
 from sidecar.store.format.values import Record, Stored
@@ -44,9 +45,9 @@ class LogRows:
     def __init__(self, read: StoreRead) -> None:
         self._read = read
 
-    async def load(self, session_id: SessionId) -> Stored:
-        """Raises UnknownSession."""
-        return await self._read(lambda con: session_rows.load(con, session_id))
+    async def load(self, session_id: SessionId, kinds: Container[str] | None = None) -> Stored:
+        """Messages have the parts of these `kinds` alone, or all. Raises UnknownSession."""
+        return await self._read(lambda con: session_rows.load(con, session_id, kinds))
 
     async def window(
         self, session_id: SessionId, version: str, choose: ChooseMessages
@@ -77,6 +78,10 @@ class LogRows:
 
     async def part(self, session_id: SessionId, part_id: PartId) -> Part | None:
         return await self._read(lambda con: session_rows.part(con, session_id, part_id))
+
+    async def contents(self, names: Iterable[str]) -> dict[str, bytes]:
+        """Returns files' contents by hash; missing ones are left out."""
+        return await self._read(partial(get_blobs, names=tuple(names)))
 
 
 def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) -> "array[int]":

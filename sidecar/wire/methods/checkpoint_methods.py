@@ -14,8 +14,8 @@ from sidecar.wire.messages import (
     CheckpointRedoParams,
     CheckpointRestoreParams,
 )
+from sidecar.wire.methods.listings import listing_json
 from sidecar.wire.methods.session_methods import given
-from sidecar.wire.translate import listing_json
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:

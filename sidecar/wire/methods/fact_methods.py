@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from sidecar.core.parts import Json
 from sidecar.session.desk.shared_environment import SharedEnvironment
 from sidecar.session.epochs import lessons
+from sidecar.session.turn.clock import iso
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.messages import FactsListParams
 from sidecar.wire.methods.session_methods import given
-from sidecar.wire.translate import iso
 
 
 def handlers(shared: SharedEnvironment) -> Mapping[str, Handler]:

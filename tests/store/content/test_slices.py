@@ -18,7 +18,7 @@ from sidecar.store.format.values import (
 )
 from sidecar.store.journal import Store
 from tests.store.on_disk import opened_beside
-from tests.store.samples import NOW, message, open_store, session, text
+from tests.store.samples import NOW, message, open_store, session, text, tool
 
 SES, OTHER = SessionId("ses_1"), SessionId("ses_2")
 COUNT = 40
@@ -130,3 +130,14 @@ async def test_what_is_damaged_is_told(store: Store, tmp_path: Path, damage: str
     assert messages.problems or records.problems
     assert messages.taken == 10
     assert records.revision == 9
+
+
+async def test_a_log_is_read_with_some_kinds_of_parts_alone(store: Store) -> None:
+    at = MessageId(f"msg_0_{SES}")
+    await store.write(PutPart(SES, at, 1, tool("part_tool", LONG)))
+    whole = await store.logs.load(SES)
+    some = await store.logs.load(SES, {"text"})
+    assert len(whole.messages[0].parts) == 2
+    assert some.messages[0].parts == whole.messages[0].parts[:1]
+    assert some.messages[1:] == whole.messages[1:]
+    assert (some.records, some.problems) == (whole.records, ())

@@ -1,5 +1,6 @@
 """decode(encode(x)) is x, whatever is in it."""
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -10,7 +11,7 @@ from sidecar.core import parts as core
 from sidecar.core.parts import Json, Message, Part
 from sidecar.store.format import rows
 from sidecar.store.format.fields import BodyBroken
-from sidecar.store.format.packing import SPILL_BYTES, Packed, pack
+from sidecar.store.format.packing import SPILL_BYTES, Packed, kind_of, pack
 from sidecar.store.format.values import Record, SessionRow
 
 texts = st.text(st.characters(), max_size=30)
@@ -168,3 +169,12 @@ def test_fields_that_an_earlier_version_lacked_have_defaults() -> None:
 def test_broken_bodies_say_what_is_wrong(body: bytes, reason: str) -> None:
     with pytest.raises(BodyBroken, match=reason):
         rows.decode_part(body, no_blobs)
+
+
+@given(any_part)
+def test_a_part_tells_its_kind_unless_in_doubt(part: Part) -> None:
+    kind = str(rows.part_fields(part)["type"])
+    assert kind_of(rows.encode_part(part, 0).body) in (kind, "")
+    plain = replace(part, id=core.PartId("part_01k9"))
+    assert kind_of(rows.encode_part(plain, 0).body) == kind
+    assert kind_of(b"mp1:") == kind_of(b"") == kind_of(None) == kind_of(7) == ""
