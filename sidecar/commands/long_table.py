@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 GAP = "  "
-LEAST = 10
-"""Columns left for wrapped cells; on a narrower terminal Rich shares what there is."""
+LEAST = 4
+"""Columns left for the last column; on a narrower terminal Rich shares what there is."""
 
 
 class LongTable:

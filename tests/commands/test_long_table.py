@@ -34,7 +34,7 @@ def by_rich() -> Table:
     return table
 
 
-@pytest.mark.parametrize("columns", [12, 24, 30, 40, 60, 80, 200])
+@pytest.mark.parametrize("columns", [12, 19, 20, 21, 22, 23, 24, 25, 30, 40, 60, 80, 200])
 def test_a_long_table_is_drawn_as_by_rich(columns: int) -> None:
     table = LongTable("#", "what", "files", right=frozenset({0}), most={1: WHAT})
     for row in ROWS:
