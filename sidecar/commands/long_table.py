@@ -10,8 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 GAP = "  "
-LEAST = 4
-"""Columns left for the last column; on a narrower terminal Rich shares what there is."""
 
 
 class LongTable:
@@ -35,7 +33,8 @@ class LongTable:
         for number, most in self._most.items():
             widths[number] = min(widths[number], most)
         room = options.max_width - sum(widths[:-1]) - len(GAP) * (len(widths) - 1)
-        if room < min(widths[-1], LEAST):
+        if room < _width(head[-1]):
+            # Rich shares what there is.
             yield self._by_rich()
             return
         widths[-1] = min(widths[-1], room)
