@@ -52,7 +52,8 @@ def request(number: int, turn: int, period: int, words: str) -> CourseRequest:
     usage = Usage(20, read, prompt - read - 20, 0, 300, 100, 1)
     spent = Spent(usage, Decimal("0.0125"), Decimal("0.0875"))
     miss = ("tool results", words) if number % period == 5 else None
-    return CourseRequest(number + 1, turn, NOW + number * MINUTE, words, regions, spent, miss, True)
+    at, held = NOW + number * MINUTE, sum(regions)
+    return CourseRequest(number + 1, turn, at, words, regions, spent, miss, True, held)
 
 
 def change(number: int, after: int, turn: int, words: str) -> CourseChange:

@@ -10,7 +10,7 @@ from sidecar.observe.report.inspection_json import as_json
 
 def inspect(session: str | None, *, last: bool, json_wanted: bool) -> int:
     try:
-        course = course_of(session, last=last)
+        course = course_of(session, last=last, sized=json_wanted)
     except SidecarError as error:
         return refused(terminal(), error.message)
 

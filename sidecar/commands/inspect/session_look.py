@@ -26,12 +26,12 @@ from sidecar.store.format.values import Stored
 from sidecar.store.journal import Store
 
 
-def course_of(session: str | None, *, last: bool) -> Course:
+def course_of(session: str | None, *, last: bool, sized: bool = True) -> Course:
     """Reads a session by id or its beginning, by folder, or the newest.
 
-    Without likely keys. Raises SidecarError.
+    Without likely keys; requests by region if `sized`. Raises SidecarError.
     """
-    return asyncio.run(_read(session, last=last))
+    return asyncio.run(_read(session, last=last, sized=sized))
 
 
 def stored_of(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
@@ -83,10 +83,10 @@ async def _sent(session: str | None, *, last: bool) -> str:
     return _redaction().text(prompt_text(prompt))
 
 
-async def _read(session: str | None, *, last: bool) -> Course:
+async def _read(session: str | None, *, last: bool, sized: bool) -> Course:
     redaction = _redaction()
     async with _found(session, last=last) as (store, config, found):
-        course = await look(await _access(config, store), found, redaction.text)
+        course = await look(await _access(config, store), found, redaction.text, sized=sized)
     # Its id is the store's name for the session, and no secret however random.
     return replace(redaction.value(course), about=replace(redaction.value(course.about), id=found))
 

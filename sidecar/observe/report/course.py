@@ -50,8 +50,8 @@ class Spent:
 class CourseRequest:
     """One model call of the conversation.
 
-    `regions`: tokens in order of `budget.REGIONS`, estimated if `spent` is `None`. `miss`: segment
-    and reason. `stands`: still in the conversation.
+    `regions`: tokens in order of `budget.REGIONS`, estimated if `spent` is `None`, and their sum
+    `held`; empty if not asked for. `miss`: segment and reason. `stands`: still in the conversation.
     """
 
     number: int
@@ -62,10 +62,7 @@ class CourseRequest:
     spent: Spent | None
     miss: tuple[str, str] | None
     stands: bool
-
-    @property
-    def held(self) -> int:
-        return sum(self.regions)
+    held: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ def as_json(course: Course) -> JsonObject:
 def _request(request: CourseRequest) -> JsonObject:
     return {
         **_fields(request),
-        "held": request.held,
         "regions": dict(zip(REGIONS, request.regions, strict=True)),
         "miss": None
         if request.miss is None

@@ -70,11 +70,17 @@ WOULD_COST = DEFAULT_MODEL
 """Prices for sessions with free models only: otherwise all zero."""
 
 
-def read_course(state: ReadState, clean: Clean, problems: Sequence[str] = ()) -> Course:
-    """Reads the course, oldest first; `clean` removes keys before texts are cut."""
+def read_course(
+    state: ReadState, clean: Clean, problems: Sequence[str] = (), *, sized: bool = True
+) -> Course:
+    """Reads the course, oldest first; `clean` removes keys before texts are cut.
+
+    Unless `sized`, requests are not divided into regions, for which all that was ever sent is
+    rendered again.
+    """
     row = state.log.row
     priced_as = WOULD_COST if _is_free(state) else ""
-    walk = _Walk(state, priced_as)
+    walk = _Walk(state, priced_as, sized)
     requests = tuple(walk.requests())
     gauge, count = gauge_of(state), state.models.count
     meter = gauge.read()
@@ -122,6 +128,7 @@ class _Walk:
 
     state: ReadState
     priced_as: str
+    sized: bool
     changes: list[CourseChange] = field(default_factory=list)
     asides: list[Aside] = field(default_factory=list)
     number: int = 0
@@ -137,10 +144,7 @@ class _Walk:
         state, log = self.state, self.state.log
         turns, misses = numbered(log.messages), _misses(log.records)
         waiting = [record for record in log.records if isinstance(record, _Walked)]
-        first = next((record for record in waiting if isinstance(record, EpochRecord)), None)
-        static = state.view.static if first is None else static_of(first)
-        since = 0 if first is None else first.at
-        standing = PastStanding(static, state.models.count, since)
+        standing = self._begun(waiting)
         foreign = ForkedRecord | ImportedRecord if self.recorded_by else ForkedRecord
         paid_since = max((r.at for r in log.records if isinstance(r, foreign)), default=0)
         # One view follows each record that changes it, in the same order.
@@ -154,41 +158,49 @@ class _Walk:
             asked = self._asked(message, standing, misses, paid_since)
             if asked is not None:
                 yield asked
-            standing.add(message)
+            if standing is not None:
+                standing.add(message)
         for record in waiting[done:]:
             self._take(record, standing, views)
+
+    def _begun(self, records: Sequence[_Walked]) -> PastStanding | None:
+        """Returns the prompt before the first message, unless nothing asks for sizes."""
+        state = self.state
+        if not self.sized and all(_reported(m) for m in state.log.messages if _is_request(m)):
+            return None
+        first = next((record for record in records if isinstance(record, EpochRecord)), None)
+        static = state.view.static if first is None else static_of(first)
+        return PastStanding(static, state.models.count, 0 if first is None else first.at)
 
     def _asked(
         self,
         message: Message,
-        standing: PastStanding,
+        standing: PastStanding | None,
         misses: Mapping[object, tuple[str, str]],
         paid_since: Millis,
     ) -> CourseRequest | None:
-        if message.role != "assistant" or message.status in ("discarded", "open"):
+        if not _is_request(message):
             return None
-        finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
-        reported = finish is not None and finish.usage.prompt > 0
-        if not reported and message.status != "complete":
-            return None
-        raw, spent = standing.raw, None
-        if finish is not None and reported:
+        finish, spent = _reported(message), None
+        raw = {} if standing is None else standing.raw
+        if finish is not None:
             total = finish.usage.prompt
             own = finish.started >= paid_since
             spent = self._spent(message.model, finish.usage, finish.cost, own=own)
         else:
             total = round(sum(raw.values()) * self.state.view.calibration.factor)
         self.number += 1
-        regions = spread(raw, total)
+        regions = spread(raw, total) if self.sized else {}
         return CourseRequest(
             self.number,
             self.turn,
             message.created,
             message.model,
-            tuple(regions[region] for region in REGIONS),
+            tuple(regions[region] for region in REGIONS if region in regions),
             spent,
             misses.get(message.id),
             message.id not in self.state.log.left,
+            total,
         )
 
     def _spent(self, model: str, usage: Usage, cost: str | None, *, own: bool = True) -> Spent:
@@ -200,29 +212,22 @@ class _Walk:
             paid = price(info, usage)
         return Spent(usage, paid, price(info, whole), own)
 
-    def _take(self, record: _Walked, standing: PastStanding, views: Iterator[Epoch]) -> None:
+    def _take(self, record: _Walked, standing: PastStanding | None, views: Iterator[Epoch]) -> None:
+        if standing is not None:
+            _stand(record, standing, views)
         match record:
-            case EpochRecord():
-                standing.restate(static_of(record), record.at)
             case AskedRecord(purpose=purpose, model=model):
                 self._aside(record.at, purpose, model, *asked_of(record))
             case PingRecord(cost=cost):
                 self._aside(record.at, "ping", self.state.settings.model_id, usage_of(record), cost)
             case ModelChangedRecord():
                 self._model_changed(record)
-            case FilesRestoredRecord(left=left, back=back):
-                standing.go_back(left, back)
-            case TalkRestoredRecord(left=left, back=back):
-                standing.go_back(left, back)
-                self._reshaped(record, standing, views)
-            case RewriteRecord() | UndoneRecord():
-                self._reshaped(record, standing, views)
+            case TalkRestoredRecord() | RewriteRecord() | UndoneRecord():
+                self._changed(record, recorded_in(record))
+            case EpochRecord() | FilesRestoredRecord():
+                pass
             case _:
                 assert_never(record)
-
-    def _reshaped(self, record: ViewRecord, standing: PastStanding, views: Iterator[Epoch]) -> None:
-        standing.reshape(next(views).view)
-        self._changed(record, recorded_in(record))
 
     def _aside(self, at: Millis, purpose: str, model: str, usage: Usage, cost: str | None) -> None:
         spent = self._spent(model, usage, cost)
@@ -280,6 +285,26 @@ class _Walk:
                 undone=undone,
             )
         )
+
+
+def _is_request(message: Message) -> bool:
+    if message.role != "assistant" or message.status in ("discarded", "open"):
+        return False
+    return message.status == "complete" or _reported(message) is not None
+
+
+def _reported(message: Message) -> StepFinishPart | None:
+    finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
+    return finish if finish is not None and finish.usage.prompt > 0 else None
+
+
+def _stand(record: _Walked, standing: PastStanding, views: Iterator[Epoch]) -> None:
+    if isinstance(record, EpochRecord):
+        standing.restate(static_of(record), record.at)
+    if isinstance(record, FilesRestoredRecord | TalkRestoredRecord):
+        standing.go_back(record.left, record.back)
+    if isinstance(record, ViewRecord):
+        standing.reshape(next(views).view)
 
 
 def _misses(records: Sequence[LogRecord]) -> dict[object, tuple[str, str]]:

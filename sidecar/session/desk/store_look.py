@@ -65,11 +65,16 @@ class ReadAccess:
     clock: Clock
 
 
-async def look(access: ReadAccess, session_id: SessionId, clean: Callable[[str], str]) -> Course:
-    """Reads a course in one consistent state. Raises UnknownSession, StorageFailed."""
+async def look(
+    access: ReadAccess, session_id: SessionId, clean: Callable[[str], str], *, sized: bool = True
+) -> Course:
+    """Reads a course, as `read_course`, in one consistent state.
+
+    Raises UnknownSession, StorageFailed.
+    """
     stored = await access.store.logs.load(session_id)
     return await asyncio.to_thread(
-        lambda: read_course(_read(access, stored), clean, stored.problems)
+        lambda: read_course(_read(access, stored), clean, stored.problems, sized=sized)
     )
 
 

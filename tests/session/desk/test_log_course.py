@@ -123,6 +123,24 @@ async def test_each_request_is_measured_as_it_was_sent_through_rewrites_and_undo
     assert stored.requests == course.requests
     assert stored.changes == course.changes
     assert stored.meter.regions == course.meter.regions
+    # Who asks for no sizes by region is told all else.
+    unsized = await look(access, session.id, same, sized=False)
+    assert unsized.requests == tuple(replace(one, regions=()) for one in stored.requests)
+    assert replace(unsized, requests=stored.requests) == stored
+
+
+async def test_a_request_without_usage_is_estimated_though_no_regions_are_asked_for(
+    desk: Desk,
+) -> None:
+    worker = await worked(desk)
+    state = inside.state(worker.session)
+    answer = next(m for m in state.log.messages if m.role == "assistant")
+    bare = [part for part in answer.parts if not isinstance(part, StepFinishPart)]
+    state.log.by_id[answer.id] = replace(answer, parts=tuple(bare))
+    sized, unsized = read_course(state, same), read_course(state, same, sized=False)
+    assert sized.requests[0].spent is None
+    assert unsized.requests[0].held == sized.requests[0].held > 0
+    assert unsized.requests == tuple(replace(one, regions=()) for one in sized.requests)
 
 
 async def test_a_result_that_the_daemon_counted_is_not_counted_again(desk: Desk) -> None:
