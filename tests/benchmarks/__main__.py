@@ -42,6 +42,7 @@ WITH_OPTIONS = (
     bench_snapshots,
     bench_first_turn,
     bench_restores,
+    bench_startup,
     bench_turns,
 )
 

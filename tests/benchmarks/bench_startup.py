@@ -1,23 +1,38 @@
 """Spawn to `initialize` answered, beside the bare import of pygls; memory after a first turn.
 
-Of a window that has its own daemon, and of a second one on a daemon that windows share.
+Of a window that has its own daemon, and of a second one on a daemon that windows share. And what
+commands take that look into a store of a long session and many short ones, beside bare Python.
+Run as `python -m tests.benchmarks startup [TURNS]`.
 """
 
+import asyncio
 import os
+import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
 
+from sidecar.store.format.values import PutSession
+from tests.benchmarks.bench_turns import Clock, Sidecar
+from tests.benchmarks.scripted_api import ScriptedApi
+from tests.benchmarks.turn_script import Script
 from tests.e2e.plain import UNSAID, PlainClient
 from tests.e2e.resident import SHARED, about, command
 from tests.fakes.messages_api import FakeMessagesApi
+from tests.store.samples import open_store, session
 
 ROUNDS = 15
 ALLOWED_MS = 100
+TURNS = 310
+"""Of the long session, which takes two minutes to make."""
+SESSIONS = 400
+LOOKS = 7
+BARE = ("-c", "pass")
 
 
 def bare_import() -> float:
@@ -79,8 +94,72 @@ def _after_a_turn(folder: Path, options: dict[str, Any]) -> float:
     return int(resident.split()[1]) / 1024
 
 
-def main() -> None:
-    """Print one table."""
+def long_session(folder: Path, turns: int) -> tuple[Path, str]:
+    """Give a data folder with a session of so many turns among many short ones, and its id."""
+    clock = Clock(folder / "clock")
+    api, script = ScriptedApi(clock.now), Script(folder / "work", turns)
+    agent = Sidecar(folder, script.root, api, clock)
+    for number in range(turns):
+        turn = script.turn(number)
+        clock.let_pass(turn.pause)
+        api.acts.extend(turn.acts)
+        agent.turn(turn.prompt)
+        api.acts.clear()
+    agent.stop()
+    api.close()
+    asyncio.run(_with_others(agent.data))
+    return agent.data, agent.session
+
+
+async def _with_others(data: Path) -> None:
+    store = open_store(data)
+    await store.write(*(PutSession(session(f"ses_{number:04}")) for number in range(SESSIONS)))
+    await store.close()
+
+
+def looked(data: Path, *arguments: str) -> tuple[float, float]:
+    """Give the median CPU and wall seconds of Python with such arguments."""
+    took: list[tuple[float, float]] = []
+    for _ in range(LOOKS):
+        before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
+        subprocess.run(
+            [sys.executable, *arguments],
+            env={**os.environ, "SIDECAR_DATA_DIR": str(data)},
+            stdout=subprocess.DEVNULL,
+            check=False,
+        )
+        wall, after = perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        took.append((used, wall))
+    return median(cpu for cpu, _ in took), median(wall for _, wall in took)
+
+
+def commands(folder: Path, turns: int) -> None:
+    """Print a line for each command."""
+    folder.mkdir()
+    data, name = long_session(folder, turns)
+    bare = looked(data, *BARE)
+    print(f"bare Python{bare[0] * 1000:>27.0f} ms CPU{bare[1] * 1000:>6.0f} ms, load {_load()}")
+    for words in (
+        ("config", "show"),
+        ("sessions",),
+        ("sessions", "--limit", str(SESSIONS)),
+        ("checkpoints", name),
+        ("inspect", name),
+        ("doctor",),
+    ):
+        cpu, wall = looked(data, "-P", "-m", "sidecar", *words)
+        shown = " ".join(words).replace(name, f"({turns} turns)")
+        told = f"{shown:<32}{cpu * 1000:>6.0f} ms CPU{wall * 1000:>6.0f} ms"
+        print(f"{told}  ({cpu / bare[0]:.0f} and {wall / bare[1]:.0f} x bare)")
+
+
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f}"
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Print two tables."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         bare_import()
@@ -95,6 +174,7 @@ def main() -> None:
             shown = f"second window, by {way}"
             print(f"{shown:<33} {seconds * 1000:6.0f} ms  ({seconds * 1000 / ours:.2f} x our own)")
         print(f"memory after a first turn         {memory(Path(folder)):6.0f} MiB (aim: 140)")
+        commands(Path(folder) / "long", int(arguments[0]) if arguments else TURNS)
 
 
 if __name__ == "__main__":

@@ -166,7 +166,7 @@ class Sidecar:
             model="claude-sonnet-4-6", provider=provider, permissions={"allow": ALLOW}
         )
         given = {"cwd": str(root), "window": 200_000}
-        self._session = self._client.request("session/new", given)["sessionId"]
+        self.session = self._client.request("session/new", given)["sessionId"]
 
     @property
     def told(self) -> int:
@@ -174,9 +174,7 @@ class Sidecar:
 
     def turn(self, words: str) -> None:
         prompt = [{"type": "text", "text": words}]
-        self._client.request(
-            "session/prompt", {"sessionId": self._session, "prompt": prompt}, LIMIT
-        )
+        self._client.request("session/prompt", {"sessionId": self.session, "prompt": prompt}, LIMIT)
 
     def stop(self) -> None:
         self._client.stop()

@@ -105,6 +105,8 @@ _ANY_CASE = frozenset(("bearer ", *(marker for marker, _ in _NAMED)))
 _PATTERNS = tuple((marker, late_pattern(pattern)) for marker, pattern in _SHAPES)
 _SHORTEST_SHAPE = 12
 """Characters of the shortest match: an address with a password of six."""
+_SHORT = 64
+"""Characters of names, ids and kinds, which come again and again in a value."""
 _BY_NAME = tuple((marker, late_pattern(pattern)) for marker, pattern in _NAMED)
 
 
@@ -198,13 +200,20 @@ def _key(marker: str, found: re.Match[str]) -> str:
     return key if marker not in _CHECKS or _CHECKS[marker](key) else ""
 
 
-def _likely(text: str) -> list[tuple[str, re.Pattern[str]]]:
+def _likely(text: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return _known_likely(text) if len(text) <= _SHORT else _found_likely(text)
+
+
+def _found_likely(text: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
     lower = text.lower()
-    return [
+    return tuple(
         (marker, pattern)
         for marker, pattern in _PATTERNS
         if marker in (lower if marker in _ANY_CASE else text)
-    ]
+    )
+
+
+_known_likely = lru_cache(4096)(_found_likely)
 
 
 @lru_cache(256)

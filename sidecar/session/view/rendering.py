@@ -60,9 +60,10 @@ class Rendering:
 
         Returns messages as rendered before.
         """
+        # As a log is read, most views pass by before anything is rendered.
         changed = {
             part_id
-            for part_id in {*self.shown.shown, *shown.shown}
+            for part_id in ({*self.shown.shown, *shown.shown} if self._seen else ())
             if self.shown.shown.get(part_id) != shown.shown.get(part_id)
         }
         grouped: dict[MessageId, tuple[core_view.Note, ...]] = {}

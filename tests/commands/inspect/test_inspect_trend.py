@@ -24,7 +24,7 @@ def held(*shares: float) -> Course:
     """A session whose requests held such shares of the room."""
     made = course(turns=len(shares), steps=1)
     requests = (
-        replace(one, regions=(round(share * LIMIT),))
+        replace(one, held=round(share * LIMIT))
         for one, share in zip(made.requests, shares, strict=True)
     )
     return replace(made, requests=tuple(requests))
