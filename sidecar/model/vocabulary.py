@@ -7,6 +7,7 @@ import base64
 import lzma
 import sys
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 PACKED = Path(__file__).parent / "data" / "cl100k_base.xz"
@@ -72,14 +73,11 @@ def pack(ranks: dict[bytes, int]) -> bytes:
 
 
 def unpack(packed: bytes) -> dict[bytes, int]:
-    data = lzma.decompress(packed)
-    ranks: dict[bytes, int] = {}
-    at = 0
-    while at < len(data):
-        end = at + 1 + data[at]
-        ranks[data[at + 1 : end]] = len(ranks)
-        at = end
-    return ranks
+    read = BytesIO(lzma.decompress(packed)).read
+    tokens: list[bytes] = []
+    while size := read(1):
+        tokens.append(read(size[0]))
+    return dict(zip(tokens, range(len(tokens)), strict=True))
 
 
 def _count(encode: Callable[[str], list[int]], text: str) -> int:

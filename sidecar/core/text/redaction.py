@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from itertools import count
+from operator import is_
 from typing import TypeVar, cast
 
 from sidecar.core.late_pattern import late_pattern
@@ -133,6 +134,9 @@ class Redaction:
         return cast("T", self._walk(value))
 
     def _walk(self, value: object, name: str = "") -> object:
+        # Most of a large value are numbers.
+        if value is None or isinstance(value, int | float):
+            return value
         match value:
             case str():
                 return self._field(name, self.text(value)) if name else self.text(value)
@@ -146,7 +150,8 @@ class Redaction:
             case list():
                 return [self._walk(one, name) for one in value]
             case tuple():
-                return tuple(self._walk(one, name) for one in value)
+                walked = tuple([self._walk(one, name) for one in value])
+                return value if all(map(is_, walked, value)) else walked
             case _ if hasattr(value, "__dataclass_fields__"):
                 return self._inside(value)
             case _:
@@ -172,9 +177,14 @@ class Redaction:
     def _inside(self, value: object) -> object:
         # Any frozen dataclass of ours; the cast only satisfies the type checker.
         found = cast("Redaction", value)
-        before = {one.name: getattr(found, one.name) for one in fields(found)}
+        kind: type = type(value)
+        before = {name: getattr(found, name) for name in _names(kind)}
         after = {name: self._walk(one) for name, one in before.items()}
-        changed = {name: one for name, one in after.items() if one != before[name]}
+        changed = {
+            name: one
+            for name, one in after.items()
+            if one is not before[name] and one != before[name]
+        }
         return replace(found, **changed) if changed else value  # type: ignore[arg-type] # its own
 
     def _instead(self, marker: str, found: re.Match[str]) -> str:
@@ -214,6 +224,11 @@ def _found_likely(text: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 _known_likely = lru_cache(4096)(_found_likely)
+
+
+@lru_cache(256)
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))
 
 
 @lru_cache(256)

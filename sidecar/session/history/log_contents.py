@@ -17,6 +17,7 @@ from sidecar.session.history.inspection import ENOUGH, LABEL, Segment, described
 from sidecar.session.history.turn_lines import numbered
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import Gauge
+from sidecar.session.view.message_view import weigh_result
 from sidecar.session.view.model_view import ModelView
 
 PRESENTATION: Mapping[type[Shown], Presentation] = {
@@ -58,7 +59,7 @@ def contents(
     pieces = tuple(_piece(one, parts, notes, turns, clean) for one in found)
     told = {one.id: one.tokens for one in found if one.presentation == "note"}
     return Contents(
-        tuple(_tools(view, log, pieces)),
+        tuple(_tools(view, log, count, pieces)),
         pieces,
         tuple(_cuts(log.messages, clean)),
         tuple(
@@ -94,7 +95,9 @@ def _piece(
     )
 
 
-def _tools(view: ModelView, log: SessionLog, pieces: tuple[ContextPiece, ...]) -> Iterator[ToolUse]:
+def _tools(
+    view: ModelView, log: SessionLog, count: Count, pieces: tuple[ContextPiece, ...]
+) -> Iterator[ToolUse]:
     factor = view.calibration.factor
     shown = {p.part_id: p.tokens for p in pieces if p.region == "toolResults"}
     sums: dict[str, list[int]] = {}
@@ -102,13 +105,12 @@ def _tools(view: ModelView, log: SessionLog, pieces: tuple[ContextPiece, ...]) -
         if message.status == "discarded":
             continue
         calls = tool_parts(message)
-        weights = view.rendering.weigh_whole(message) if calls else {}
         for part in calls:
             total = sums.setdefault(part.name, [0] * 6)
             output = _output(part)
             cut = output is not None and output.whole is not None
             whole = output.total_bytes if output is not None and cut else 0
-            tokens = round(weights.get(part.id, (0, 0))[1] * factor)
+            tokens = round(weigh_result(message, part, count) * factor)
             # What is in view as it was reported may be a little more than what was estimated.
             in_view = shown.get(part.id, 0)
             for place, more in enumerate(

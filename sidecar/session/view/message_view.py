@@ -24,6 +24,7 @@ from sidecar.core.prompt.render import (
     Rendered,
     ResultBlock,
     render,
+    result_of,
 )
 from sidecar.core.prompt.tokens import Count, count_block
 from sidecar.core.prompt.visibility import Note, Shown, rendered_note, show
@@ -152,6 +153,12 @@ def _kept(before: RenderedMessage, message: Message) -> dict[PartId, KnownCall]:
         elif isinstance(block.content, ResultBlock) and same[block.part_id]:
             kept[block.part_id] = kept[block.part_id][0], block
     return kept
+
+
+def weigh_result(message: Message, part: ToolPart, count: Count) -> int:
+    """Returns the raw estimate of a call's whole result, as `look` counts the result."""
+    chosen = _rough if message.status == "open" else count
+    return count_block(Block(result_of(part), "toolResults"), chosen)
 
 
 def alike(one: RenderedMessage, other: RenderedMessage) -> int:
