@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from sidecar.config import Config, load
@@ -30,6 +30,9 @@ from sidecar.workspace.volatile_facts import (
 )
 from sidecar.workspace.workspaces import Workspaces
 
+COUNTED, COUNTED_CHARS = 64, 100_000
+"""Newest texts whose tokens are known: a result is counted for its record, then for the view."""
+
 
 def read_settings(
     options: JsonObject, root: Path | None, variables: Mapping[str, str], trusted: set[Path]
@@ -55,7 +58,12 @@ def check_options(variables: Mapping[str, str], options: JsonObject) -> str:
 
 async def access_to(models: Models) -> ModelAccess:
     count = await models.counter()
-    return ModelAccess(models.model_for, models.info, models.known, count, ColdGate(read_clock))
+    known = lru_cache(COUNTED)(count)
+
+    def counted(text: str) -> int:
+        return known(text) if len(text) <= COUNTED_CHARS else count(text)
+
+    return ModelAccess(models.model_for, models.info, models.known, counted, ColdGate(read_clock))
 
 
 def workspaces_of(
