@@ -106,11 +106,15 @@ TextSource: TypeAlias = Literal["typed", "steer", "context", "model"]
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Text of a message; `context`: the daemon's block at a user message's end."""
+    """Text of a message; `context`: the daemon's block at a user message's end.
+
+    `metadata` is the provider's, about exactly this text.
+    """
 
     id: PartId
     text: str
     source: TextSource
+    metadata: JsonObject = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +128,14 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolPart:
-    """A tool call; `input` is `None` until complete."""
+    """A tool call; `input` is `None` until complete, `metadata` is the provider's."""
 
     id: PartId
     call_id: str
     name: str
     input: Json
     state: ToolState
+    metadata: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from sidecar.core.parts import (
     ToolCompleted,
     ToolError,
     ToolPart,
+    ToolRunning,
     TurnId,
     Usage,
 )
@@ -95,6 +96,8 @@ def sample() -> Bundle:
         PatchPart(PartId("p9"), (("a.py", "modified"),), {"at": 3, "sets": []}),
         CompactionPart(PartId("p10"), "cmp_1", "user"),
         SubtaskPart(PartId("p11"), SessionId("ses_2"), "do", "done"),
+        TextPart(PartId("p12"), "", "model", {"signatures": [[0, 0, "abc"]]}),
+        ToolPart(PartId("p13"), "c", "shell", {}, ToolRunning(NOW), {"signature": "abc"}),
     )
     messages = (replace(message("msg_1"), parts=parts), message("msg_2"))
     records = (Record(1, "epoch", NOW, {"n": 10**30}), Record(4, "step", NOW + 1, {}))

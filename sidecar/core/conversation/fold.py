@@ -83,7 +83,7 @@ def _grown(part: Part | None, event: BlockDelta | BlockMetadata) -> Part | None:
             return replace(part, text=part.text + text)
         case ReasoningPart(), BlockDelta(text=text):
             return replace(part, text=part.text + text)
-        case ReasoningPart(), BlockMetadata(metadata=metadata):
+        case TextPart() | ReasoningPart() | ToolPart(), BlockMetadata(metadata=metadata):
             return replace(part, metadata={**part.metadata, **metadata})
         case ToolPart(state=ToolPending(raw=raw)), BlockDelta(text=text):
             return replace(part, state=ToolPending(raw + text))

@@ -9,6 +9,7 @@ from itertools import accumulate
 from operator import is_
 from typing import TypeAlias
 
+from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.breakpoints import joins
 from sidecar.core.prompt.prompt import Prompt, ToolSpec, Ttl
 from sidecar.core.prompt.render import (
@@ -119,20 +120,24 @@ def rendered(content: PrefixPiece) -> bytes:
         said = "|".join(f"{t.name}:{t.description}:{to_json(t.input_schema)}" for t in content)
         return said.encode("utf-8", "surrogatepass")
     match content.content:
-        case TextBlock(text=text):
-            said = text
+        case TextBlock(text=text, metadata=metadata):
+            said = text + _known(metadata)
         case MediaBlock(media=media):
             said = f"{media.media_type}:{media.data}"
         case ReasoningBlock(text=text, metadata=metadata):
             said = f"{text}:{to_json(metadata)}"
-        case CallBlock(call_id=call_id, name=name, input=given):
-            said = f"{call_id}:{name}:{to_json(given)}"
+        case CallBlock(call_id=call_id, name=name, input=given, metadata=metadata):
+            said = f"{call_id}:{name}:{to_json(given)}{_known(metadata)}"
         case ResultBlock() as result:
             shown = ":".join(digest(media.data.encode()) for media in result.media)
             said = f"{result.call_id}:{result.is_error}:{shown}:{result.text}"
         case OpaqueBlock(block=body):
             said = to_json(body)
     return f"{KINDS[type(content.content)]}:{said}".encode("utf-8", "surrogatepass")
+
+
+def _known(metadata: JsonObject) -> str:
+    return f":{to_json(metadata)}" if metadata else ""
 
 
 def label(chain: Chain, index: int) -> str:

@@ -52,9 +52,10 @@ Region: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """Plain text."""
+    """Plain text, with the provider's metadata of an answer."""
 
     text: str
+    metadata: JsonObject = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,12 @@ class ReasoningBlock:
 
 @dataclass(frozen=True, slots=True)
 class CallBlock:
-    """A tool call of the model."""
+    """A tool call of the model, with the provider's metadata."""
 
     call_id: str
     name: str
     input: JsonObject
+    metadata: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +133,8 @@ def render(
     """Renders a message for `model`; `known` are blocks of unchanged calls.
 
     After an assistant's calls comes a user message with all results, in call order, whatever their
-    outcome. Left out are withdrawn attempts, empty answers, blank text, and thinking that is
-    unsigned or another model's.
+    outcome. Left out are withdrawn attempts, empty answers, blank text without metadata, thinking
+    that is unsigned, and thinking and metadata of another model.
     """
     if message.status == "discarded":
         return ()
@@ -151,14 +153,16 @@ def _render_assistant(
 ) -> tuple[Rendered, ...]:
     said: list[Block] = []
     results: list[Block] = []
+    own = message.model == model
     for part in message.parts:
         match part:
-            case TextPart() if part.text.strip():
-                said.append(Block(TextBlock(part.text), "assistant", part.id, message.turn_id))
-            case ReasoningPart() if _is_signed(part) and message.model == model:
+            case TextPart() if part.text.strip() or (own and part.metadata):
+                text = TextBlock(part.text, part.metadata if own else {})
+                said.append(Block(text, "assistant", part.id, message.turn_id))
+            case ReasoningPart() if _is_signed(part) and own:
                 thought = ReasoningBlock(part.text, part.metadata)
                 said.append(Block(thought, "reasoning", part.id, message.turn_id))
-            case OpaquePart() if is_own(part) and message.model == model:
+            case OpaquePart() if is_own(part) and own:
                 said.append(Block(OpaqueBlock(part.block), "assistant", part.id, message.turn_id))
             case ToolPart():
                 call, result = known.get(part.id, (None, None))
@@ -167,6 +171,7 @@ def _render_assistant(
                         sendable.call_id(part),
                         sendable.tool_name(part.name),
                         sendable.tool_input(part.input),
+                        part.metadata if own else {},
                     )
                     call = Block(asked, "assistant", part.id, message.turn_id)
                 said.append(call)

@@ -137,7 +137,7 @@ def show_part(part: Part, how: Shown | None) -> Part | None:
         return None
     match part:
         case TextPart():
-            return replace(part, text=shorten(part.text, how, part.id))
+            return replace(part, text=shorten(part.text, how, part.id), metadata={})
         case FilePart(text=str() as text):
             return replace(part, text=shorten(text, how, part.id))
         case FilePart(media=Media(media_type=kind)):

@@ -2,7 +2,15 @@
 
 from dataclasses import replace
 
-from sidecar.core.parts import FilePart, Message, MessageId, PartId, ReasoningPart, TextPart
+from sidecar.core.parts import (
+    FilePart,
+    Message,
+    MessageId,
+    PartId,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+)
 from sidecar.store.format.values import Stored
 
 LOST = "[What was said here is lost, because the store was damaged.]"
@@ -32,6 +40,9 @@ def _is_asking(message: Message) -> bool:
 
 
 def unsigned(message: Message) -> Message:
-    """Strips thinking's signatures, which providers refuse after a gap."""
-    parts = (replace(p, metadata={}) if isinstance(p, ReasoningPart) else p for p in message.parts)
+    """Strips signatures, which providers refuse after a gap."""
+    parts = (
+        replace(p, metadata={}) if isinstance(p, ReasoningPart | TextPart | ToolPart) else p
+        for p in message.parts
+    )
     return replace(message, parts=tuple(parts))

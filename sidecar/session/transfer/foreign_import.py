@@ -202,7 +202,7 @@ class _Taking:
             case ReasoningPart(text=text):
                 return replace(part, metadata={}) if text.strip() else None
             case TextPart(text=text):
-                return part if text.strip() else None
+                return replace(part, metadata={}) if text.strip() else None
             case FilePart(media=Media() as media) if not _can_be_sent(media):
                 return TextPart(part.id, f"[{media.media_type}: {part.uri or 'left out'}]", "typed")
             case ToolPart():
@@ -217,9 +217,8 @@ class _Taking:
         if not is_id(call_id) or call_id in self._calls:
             call_id = f"call_{self.name}n{self._parts:06d}"
         self._calls.add(call_id)
-        called = replace(
-            part, call_id=call_id, name=tool_name(part.name), input=tool_input(part.input)
-        )
+        name, given = tool_name(part.name), tool_input(part.input)
+        called = replace(part, call_id=call_id, name=name, input=given, metadata={})
         match part.state:
             case ToolCompleted(output=output) as state:
                 media = tuple(one for one in output.media if _can_be_sent(one))

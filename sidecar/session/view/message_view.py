@@ -142,7 +142,11 @@ def _kept(before: RenderedMessage, message: Message) -> dict[PartId, KnownCall]:
         now.id: was is now
         for was, now in calls
         if was is now
-        or (was.call_id == now.call_id and was.name == now.name and was.input is now.input)
+        or (
+            (was.call_id, was.name) == (now.call_id, now.name)
+            and was.input is now.input
+            and was.metadata is now.metadata
+        )
     }
     kept: dict[PartId, KnownCall] = {}
     for block in [block for one in before.rendered for block in one.blocks]:

@@ -5,6 +5,7 @@ from typing import assert_never, get_args
 from sidecar.core.parts import (
     CompactionPart,
     FilePart,
+    JsonObject,
     Media,
     Message,
     MessageId,
@@ -144,6 +145,7 @@ def part_fields(part: Part) -> dict[str, Plain]:
     match part:
         case TextPart():
             fields: dict[str, Plain] = {"type": "text", "text": part.text, "source": part.source}
+            fields |= _known(part.metadata)
         case ReasoningPart():
             metadata = to_json(part.metadata)
             fields = {"type": "reasoning", "text": part.text, "metadata": metadata}
@@ -154,6 +156,7 @@ def part_fields(part: Part) -> dict[str, Plain]:
                 "name": part.name,
                 "input": to_json(part.input),
                 "state": _state_fields(part.state),
+                **_known(part.metadata),
             }
         case FilePart():
             media = None if part.media is None else _media_fields(part.media)
@@ -182,6 +185,10 @@ def part_fields(part: Part) -> dict[str, Plain]:
         case _:
             assert_never(part)
     return {"id": part.id, **fields}
+
+
+def _known(metadata: JsonObject) -> dict[str, Plain]:
+    return {"metadata": to_json(metadata)} if metadata else {}
 
 
 def _state_fields(state: ToolState) -> dict[str, Plain]:
@@ -249,13 +256,14 @@ def read_part(fields: Fields) -> Part:  # noqa: PLR0911 - one return per part ty
     part_id = PartId(fields.text("id"))
     match fields.text("type"):
         case "text":
-            return TextPart(part_id, fields.text("text"), fields.choice("source", SOURCES))
+            source, metadata = fields.choice("source", SOURCES), fields.opaque_object("metadata")
+            return TextPart(part_id, fields.text("text"), source, metadata)
         case "reasoning":
             return ReasoningPart(part_id, fields.text("text"), fields.opaque_object("metadata"))
         case "tool":
             state = _state(fields.inner("state"))
-            call, name = fields.text("call"), fields.text("name")
-            return ToolPart(part_id, call, name, fields.opaque("input"), state)
+            call, name, given = fields.text("call"), fields.text("name"), fields.opaque("input")
+            return ToolPart(part_id, call, name, given, state, fields.opaque_object("metadata"))
         case "file":
             media = fields.inner_or_none("media")
             return FilePart(

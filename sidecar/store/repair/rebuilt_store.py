@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sidecar.core.errors import StorageFailed
-from sidecar.core.parts import Message, MessageId, Millis, Part, ReasoningPart, SessionId
+from sidecar.core.parts import (
+    Message,
+    MessageId,
+    Millis,
+    Part,
+    ReasoningPart,
+    SessionId,
+    TextPart,
+    ToolPart,
+)
 from sidecar.store.connection import store_files
 from sidecar.store.connection.store_faults import FAULTS, storage_failed
 from sidecar.store.content.changes import apply
@@ -191,7 +200,7 @@ def _put_messages(con: sqlite3.Connection, left: Headless, *, signed: bool) -> N
         apply(con, PutMessage(left.id, replace(message, parts=())))
         for at, part in enumerate(message.parts):
             kept = part
-            if isinstance(part, ReasoningPart) and not signed:
+            if isinstance(part, ReasoningPart | TextPart | ToolPart) and not signed:
                 # A signature is valid only for exactly the messages before.
                 kept = replace(part, metadata={})
             apply(con, PutPart(left.id, message.id, at, kept))

@@ -75,6 +75,25 @@ def test_where_deltas_are_cut_does_not_matter(sizes: list[int]) -> None:
     assert run(cut) == run(EVENTS)
 
 
+def test_the_providers_data_are_kept_on_the_part_on_which_they_came() -> None:
+    draft = run(
+        [
+            BlockStarted(0, "text"),
+            BlockDelta(0, "Looking."),
+            BlockMetadata(0, {"seen": 1}),
+            BlockStarted(1, "tool", "c1", "shell"),
+            BlockMetadata(1, {"signature": "sig"}),
+            BlockDelta(1, "{}"),
+            BlockMetadata(0, {"more": 2}),
+            BlockFinished(1, {}),
+        ]
+    )
+    assert draft.parts == (
+        TextPart(PartId("p1"), "Looking.", "model", {"seen": 1, "more": 2}),
+        ToolPart(PartId("p2"), "c1", "shell", {}, ToolPending("{}"), {"signature": "sig"}),
+    )
+
+
 def test_unreadable_input_is_a_problem_of_its_part() -> None:
     draft = run([BlockStarted(0, "tool", "c", "x"), BlockFinished(0, None, "Expecting value")])
     assert draft.problems == {PartId("p1"): "Expecting value"}

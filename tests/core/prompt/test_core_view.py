@@ -232,6 +232,13 @@ def test_what_is_left_of_a_text(how: Shown, expected: str) -> None:
     assert shorten(TEXT, how, P[0]) == expected
 
 
+def test_a_text_that_is_shortened_loses_what_the_provider_says_of_it() -> None:
+    said = TextPart(P[0], TEXT, "model", {"signatures": [[0, 9, "x"]]})
+    left = show_part(said, Truncated("head", 14))
+    assert isinstance(left, TextPart)
+    assert left.metadata == {}
+
+
 def test_notes_stand_before_their_messages_in_the_order_they_were_made() -> None:
     made = (note("n1", "m2"), note("n2", "m1"), note("n3", "m2"), note("n4", "gone"))
     view = fold_rewrites([rewrite("one", {}, made)])

@@ -94,6 +94,24 @@ def test_unsigned_thinking_is_left_out() -> None:
     assert [b.region for b in render(reasoning({}), "m")[0].blocks] == ["assistant"]
 
 
+def test_what_the_provider_says_of_texts_and_calls_goes_back_to_its_own_model_only() -> None:
+    parts = (
+        TextPart(PartId("t"), "so", "model", {"seen": 1}),
+        TextPart(PartId("s"), "", "model", {"signature": "x"}),
+        ToolPart(PartId("c"), "c1", "look", {}, ToolRunning(0), {"signature": "y"}),
+    )
+    message = Message(MessageId("m"), TurnId("t"), "assistant", parts, 0, "complete", "m")
+    assert [block.content for block in render(message, "m")[0].blocks] == [
+        TextBlock("so", {"seen": 1}),
+        TextBlock("", {"signature": "x"}),
+        CallBlock("c1", "look", {}, {"signature": "y"}),
+    ]
+    assert [block.content for block in render(message, "other")[0].blocks] == [
+        TextBlock("so"),
+        CallBlock("c1", "look", {}),
+    ]
+
+
 def test_an_answer_that_ends_in_thinking_loses_it() -> None:
     assert render(reasoning({"signature": "s"}, then=" "), "m") == ()
 
