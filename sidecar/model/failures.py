@@ -4,13 +4,13 @@ SDK 2.11 reports a broken stream as an APIStatusError of status 200 (error event
 (drop, stall), or not at all (early end).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from urllib.parse import urljoin, urlsplit
 
 from sidecar.core.errors import ModelFailed, ModelFailure
-from sidecar.core.parts import Millis
+from sidecar.core.parts import JsonObject, Millis
 from sidecar.core.text.redaction import Redaction
 from sidecar.model.stalls import Endless, Stalled
 
@@ -25,6 +25,7 @@ _KINDS: dict[int, ModelFailure] = {
     429: "rate_limit",
     529: "overloaded",
 }
+_TOO_LONG = ("prompt is too long", "exceeds the maximum number of tokens")
 _ADVICE: dict[str, str] = {
     "authentication": "check the API key, or choose the model `offline`",
     "rate_limit": "wait a little, then send the prompt again",
@@ -40,16 +41,17 @@ _ADVICE: dict[str, str] = {
 
 
 class EndedEarly(Exception):
-    """The stream ended cleanly before `message_stop`."""
+    """The stream ended cleanly before the answer's end, or with what is no answer."""
 
 
 def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
     """Makes a ModelFailed of any error; redacts `key`, which some servers quote."""
-    status = getattr(error, "status_code", None)
+    status = getattr(error, "status_code", getattr(error, "code", None))
     kind_word = str(getattr(error, "type", "") or "")
     said = Redaction((key,) if key else ()).text(_said(error))
     if isinstance(error, EndedEarly):
-        return _failed("interrupted", "the answer ended before it was complete", retryable=True)
+        said = str(error) or "the answer ended before it was complete"
+        return _failed("interrupted", said, retryable=True)
     if isinstance(error, Stalled):
         return _failed("interrupted", str(error), retryable=True)
     if isinstance(error, Endless):
@@ -90,19 +92,41 @@ def _by_status(error: Exception, status: int, said: str, now: Millis) -> ModelFa
     if 300 <= status < 400:
         return _redirected(error, status)
     kind = _KINDS.get(status, "overloaded" if status >= 500 else "bad_request")
-    if status == 400 and "prompt is too long" in said.lower():
+    details = list(_details(error))
+    if status == 400 and any(words in said.lower() for words in _TOO_LONG):
         kind = "context_overflow"
-    # A spend limit answers 429 until lifted: waiting does not help.
+    if any(one.get("reason") == "API_KEY_INVALID" for one in details):
+        kind = "authentication"
+    # A spend limit answers 429 until lifted, a day's quota until midnight: waiting does not help.
     limited = "spend" in str(getattr(error, "error_code", "") or "").lower()
-    limited = limited or "Spend" in type(error).__name__
+    limited = limited or "Spend" in type(error).__name__ or "PerDay" in str(details)
     response = getattr(error, "response", None)
     headers = getattr(response, "headers", {})
     failed = _failed(kind, said, retryable=can_pass(status) and not limited, status=status)
-    failed.retry_after = retry_after(headers, now) if can_pass(status) else None
+    if can_pass(status):
+        asked = retry_after(headers, now)
+        failed.retry_after = _retry_delay(details) if asked is None else asked
     request_id = getattr(error, "request_id", None)
     if isinstance(request_id, str):
         failed.data["requestId"] = request_id
     return failed
+
+
+def _details(error: Exception) -> Iterator[JsonObject]:
+    """Gives Google's details of an error, such as `ErrorInfo` and `RetryInfo`."""
+    match getattr(error, "details", None):
+        case {"error": {"details": list(details)}}:
+            yield from (one for one in details if isinstance(one, dict))
+        case _:
+            pass
+
+
+def _retry_delay(details: Iterable[JsonObject]) -> float | None:
+    for one in details:
+        match one:
+            case {"retryDelay": str(delay)} if _is_number(delay.removesuffix("s")):
+                return max(0.0, float(delay.removesuffix("s")))
+    return None
 
 
 def _redirected(error: Exception, status: int) -> ModelFailed:

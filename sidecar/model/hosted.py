@@ -90,6 +90,8 @@ class HostedModel(ABC):
         asked = replace(request, max_tokens=0)
         try:
             usage = await self.renew(asked, _headers(request))
+        except ModelFailed:
+            raise
         except Exception as error:  # noqa: BLE001 - the SDKs' failures have no common base
             raise self._failed(error) from None
         return replace(usage, requests=1)

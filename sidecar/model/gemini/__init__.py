@@ -1,0 +1,1 @@
+"""Speaks Google's Gemini API; knows of sessions only requests and events."""

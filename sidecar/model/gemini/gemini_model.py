@@ -1,0 +1,148 @@
+"""Streams answers of Gemini with Google's SDK, of its API and of servers that are like it."""
+
+import asyncio
+import importlib
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, suppress
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+from sidecar.core.conversation.stream import StreamEvent
+from sidecar.core.errors import ModelFailed
+from sidecar.core.parts import JsonObject, Usage
+from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.model.gemini.gemini_chunks import ChunkCutter, ChunkEvent
+from sidecar.model.gemini.gemini_decode import GeminiDecoder
+from sidecar.model.gemini.gemini_encode import GeminiEncoder
+from sidecar.model.hosted import HostedModel
+from sidecar.model.stalls import AnswerLimits, CutEvent, InTime
+
+DRAIN = 1.0
+"""Seconds for a stream to end after its answer."""
+SILENCE = 3
+"""How many times as long as others Gemini may be silent: it thinks without a sign of life."""
+ADDRESS = "https://generativelanguage.googleapis.com"
+VERSION = "v1beta"
+_VERSIONS = ("v1", "v1alpha", "v1beta")
+NO_KEY = (
+    "there is no API key: set GEMINI_API_KEY or the provider's apiKey, "
+    'or choose the model "offline", which needs none'
+)
+NO_SDK = (
+    "the provider {} cannot be used: this needs the package google-genai: install sidecar with its "
+    "extra `gemini`"
+)
+
+
+class GeminiModel(HostedModel):
+    """Speaks to Gemini by the SDK's inner client, which gives address, headers and errors.
+
+    Bodies and chunks are ours: the SDK would check and rebuild the whole history for each step.
+    """
+
+    _encoder: GeminiEncoder | None = None
+
+    def body(self, request: ModelRequest) -> JsonObject:
+        body: JsonObject = json.loads(GeminiEncoder().write(request))
+        return body
+
+    def missing_key(self) -> str:
+        return NO_KEY if self.endpoint.hosted and not self.endpoint.api_key else ""
+
+    async def renew(self, request: ModelRequest, headers: Mapping[str, str]) -> Usage:  # noqa: ARG002 - has none
+        raise ModelFailed(
+            "Gemini keeps no prefix warm by request: turn keepAlive off for this model",
+            kind="bad_request",
+        )
+
+    async def answer(
+        self, request: ModelRequest, headers: Mapping[str, str], allowed: AnswerLimits
+    ) -> AsyncIterator[StreamEvent]:
+        names = [tool.name for tool in request.prompt.tools]
+        decoder = GeminiDecoder(names, allowed, self.sdk)
+        allowed = replace(allowed, stall=SILENCE * allowed.stall)
+        response = await self._asked(request, headers)
+        try:
+            cut = InTime(ChunkCutter(), allowed).aiter_bytes(response.aiter_bytes())
+            async with aclosing(cut) as chunks:  # type: ignore[type-var] # a generator
+                async for chunk in chunks:
+                    for event in self._decoded(decoder, chunk):
+                        yield event
+                    if decoder.stopped:
+                        break
+                # Some servers tell usage behind the end.
+                for event in await self._drained(decoder, chunks):
+                    yield event
+            for event in decoder.end():
+                yield event
+        finally:
+            await response.aclose()
+
+    async def _asked(self, request: ModelRequest, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - the SDK's
+        self._encoder = self._encoder or GeminiEncoder()
+        model = request.model
+        model = model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
+        path = f"{quote(model)}:streamGenerateContent?alt=sse"
+        asked = self.client._build_request("post", path, {})  # noqa: SLF001 - see the class
+        asked.data = self._encoder.write(request)
+        asked.headers.update(headers)
+        asked.timeout = self._timeout
+        answered = await self.client._async_request_once(asked, stream=True)  # noqa: SLF001 - see the class
+        return answered.response_stream
+
+    def _decoded(self, decoder: GeminiDecoder, chunk: CutEvent) -> list[StreamEvent]:
+        match chunk:
+            case ChunkEvent(content={"error": dict()} as refused):
+                raise self._refusal(0, refused)
+            case ChunkEvent(content=dict(content)):
+                return list(decoder.take(content))
+            case _:
+                return []
+
+    async def _drained(
+        self, decoder: GeminiDecoder, chunks: AsyncIterator[CutEvent]
+    ) -> list[StreamEvent]:
+        # To reuse the connection. The answer is complete, so no error matters.
+        found: list[StreamEvent] = []
+        with suppress(Exception):
+            async with asyncio.timeout(DRAIN):
+                async for chunk in chunks:
+                    found += self._decoded(decoder, chunk)
+        return found
+
+    def load(self) -> Any:  # noqa: ANN401 - see the base class
+        try:
+            sdk = importlib.import_module("google.genai")
+        except ModuleNotFoundError as error:
+            if error.name not in ("google", "google.genai"):
+                raise
+            raise ModelFailed(NO_SDK.format(self.endpoint.name), kind="bad_request") from None
+        inner = importlib.import_module("google.genai._api_client")
+        options = importlib.import_module("google.genai.types").HttpOptions
+        self._refusal = importlib.import_module("google.genai.errors").APIError
+        transport = importlib.import_module("httpx2")
+        self._timeout = transport.Timeout(
+            connect=10.0, read=SILENCE * self.stall, write=60.0, pool=60.0
+        )
+        self.sdk = f"google-genai {sdk.__version__}"
+        address = (self.endpoint.base_url or ADDRESS).rstrip("/")
+        versioned = address.rpartition("/")[2] in _VERSIONS
+        self._transport = transport.AsyncClient(timeout=self._timeout, follow_redirects=False)
+        # What is given here is not looked for in the environment: another account, key, version.
+        return inner.BaseApiClient(
+            vertexai=False,
+            # Local servers take any key.
+            api_key=self.endpoint.api_key or "none",
+            http_options=options(
+                base_url=address,
+                api_version="" if versioned else VERSION,
+                httpx_async_client=self._transport,
+            ),
+        )
+
+    async def aclose(self) -> None:
+        if self.client is not None:
+            await self._transport.aclose()
+            self.client.close()

@@ -1,0 +1,183 @@
+"""The real SDK against the fake API: what is sent, what comes."""
+
+from dataclasses import replace
+from importlib.metadata import version
+
+import pytest
+
+from sidecar.core.conversation.fold import Draft
+from sidecar.core.conversation.stream import ResponseStarted
+from sidecar.core.parts import (
+    Media,
+    Message,
+    MessageId,
+    Output,
+    PartId,
+    ReasoningPart,
+    TextPart,
+    ToolCompleted,
+    ToolPart,
+    TurnId,
+    Usage,
+)
+from sidecar.core.prompt.prompt import ModelRequest, assemble
+from tests.core.prompts import Rendered, ResultBlock, calling, render, static, user
+from tests.core.prompts import model as answered
+from tests.fakes.gemini_api import FakeGeminiApi, Reply, call, calls, says, thinks
+from tests.model.gemini.gemini_answers import NEW, OLD, answer, folded, gather, gemini, request
+
+pytestmark = pytest.mark.long
+
+PIXEL = Media("image/png", "iVBORw0KGgo=")
+
+
+async def test_a_whole_answer_comes_through() -> None:
+    with FakeGeminiApi() as api:
+        given = {"file-path": "a", "n": 2**70, "deep": [{"x": None}]}
+        then = calls(call("look", given, "c1", "c2ln"), words="Looking.")
+        draft = await answer(api, thinks("let me see", then))
+        (sent,) = api.requests
+    thought, said, tool = draft.parts
+    assert thought == ReasoningPart(PartId("p1"), "let me see")
+    assert said == TextPart(PartId("p2"), "Looking.", "model")
+    assert isinstance(tool, ToolPart)
+    assert (tool.call_id, tool.name, tool.input) == ("c1", "look", given)
+    assert tool.metadata == {"signature": "c2ln"}
+    assert draft.stop == "tool_use"
+    assert sent.path == f"/v1beta/models/{NEW}:streamGenerateContent?alt=sse"
+    assert sent.headers["x-sidecar-purpose"] == "turn"
+    assert sent.headers["x-goog-api-client"].startswith("google-genai-sdk/")
+    assert api.refused == []
+
+
+async def test_an_answer_begins_with_the_library_that_asks_for_it() -> None:
+    with FakeGeminiApi() as api:
+        api.script(says("hi"))
+        async with gemini(api) as source:
+            first = (await gather(source))[0]
+            assert api.requests[0].body == source.body(request())
+    usage = Usage(input=100, output=1)
+    assert first == ResponseStarted(NEW, usage, f"google-genai {version('google-genai')}")
+
+
+@pytest.mark.parametrize("model", [NEW, OLD])
+async def test_a_conversation_goes_back_as_it_came(model: str) -> None:
+    """What was answered is logged, rendered and sent: the fake knows each signature's part."""
+    named = model == NEW
+    first, second = ("a", "b") if named else ("", "")
+    one = call("look", {"at": "x"}, first, "Zmlyc3Q=")
+    two = call("look", {"at": "y"}, second)
+    signed = {"text": "I'll ", "thoughtSignature": "dGV4dA=="}
+    last = ({"text": "All "}, {"text": "is"}, {"text": " well."})
+    with FakeGeminiApi() as api:
+        api.script(
+            thinks("hm", Reply((signed, {"text": "look."}, one, two), together=named)),
+            Reply((*last, {"text": "", "thoughtSignature": "ZW5k"}), pace=0.001),
+        )
+        said: list[Rendered] = [user("go", PIXEL)]
+        async with gemini(api) as source:
+            for turn in range(3):
+                draft = folded(await gather(source, whole(said, model)))
+                said += logged(draft, turn, model)
+                said += [user("and now?")] if turn else []
+        assert api.refused == []
+        contents = api.requests[2].body["contents"]
+    assert [content["role"] for content in contents] == ["user", "model"] * 2 + ["user"]
+    assert contents[0]["parts"][1] == {"inlineData": {"mimeType": "image/png", "data": PIXEL.data}}
+    ids = ["a", "b"] if named else [f"call_Il0taoSYJ5Cez7IP_{n}" for n in (0, 1)]
+    assert contents[1]["parts"] == [
+        signed,
+        {"text": "look."},
+        {**one, "functionCall": {**one["functionCall"], "id": ids[0]}},
+        {**two, "functionCall": {**two["functionCall"], "id": ids[1]}},
+    ]
+    results = contents[2]["parts"]
+    picture = {"inlineData": {"mimeType": "image/png", "data": PIXEL.data}}
+    shown = [{"id": i, "name": "look", "response": {"output": "seen"}} for i in ids]
+    if named:
+        assert results == [{"functionResponse": {**one, "parts": [picture]}} for one in shown]
+    else:
+        assert results == [*({"functionResponse": one} for one in shown), picture, picture]
+    assert contents[3]["parts"] == [
+        {"text": "All is well."},
+        {"text": "", "thoughtSignature": "ZW5k"},
+    ]
+
+
+def whole(said: list[Rendered], model: str) -> ModelRequest:
+    return request(*assemble(static(model=model), said).messages, model=model)
+
+
+def logged(draft: Draft, turn: int, model: str) -> tuple[Rendered, ...]:
+    """Put an answer's parts into a message, run its calls, and render it."""
+    done = ToolCompleted(Output("seen", media=(PIXEL,)), 0, 1)
+    parts = tuple(replace(p, state=done) if isinstance(p, ToolPart) else p for p in draft.parts)
+    name = MessageId(f"m{turn}")
+    return render(Message(name, TurnId("t"), "assistant", parts, 0, "complete", model), model)
+
+
+@pytest.mark.parametrize("model", [NEW, OLD, "gemini-2.0-flash", "gemma-4-31b-it"])
+async def test_another_models_calls_are_taken(model: str) -> None:
+    asked = user("go")
+    called = answered("I look.", calling("t_1", "look", {"at": "x"}), calling("t_2", "look"))
+    results = user(ResultBlock("t_1", ""), ResultBlock("t_2", "no", is_error=True), "and now?")
+    again = answered(calling("t_3", "look", {"at": "x"}))
+    last = user(ResultBlock("t_3", "a", (replace(PIXEL, media_type="image/gif"), PIXEL)))
+    with FakeGeminiApi() as api:
+        async with gemini(api) as source:
+            await gather(source, request(asked, called, results, again, last, model=model))
+        assert api.refused == []
+
+
+async def test_equal_prompts_become_equal_bytes_whatever_was_sent_before() -> None:
+    one, two = user("one"), user("two")
+    with FakeGeminiApi() as api:
+        async with gemini(api) as source, gemini(api) as other:
+            for said in ((one,), (two,), (one, answered("so"), two), (one,)):
+                await gather(source, request(*said))
+            await gather(other, request(user("one")))
+        first, *_, again, anew = (recorded.raw for recorded in api.requests)
+    assert first == again == anew
+
+
+STOPS = {
+    "STOP": "end_turn",
+    "MAX_TOKENS": "max_tokens",
+    "CONTINUATION": "max_tokens",
+    "SAFETY": "refusal",
+    "RECITATION": "refusal",
+    "PROHIBITED_CONTENT": "refusal",
+    "BLOCKLIST": "refusal",
+    "SPII": "refusal",
+    "LANGUAGE": "refusal",
+    "OTHER": "other",
+    "SOMETHING_NEW": "something_new",
+}
+
+
+@pytest.mark.parametrize("reason", STOPS)
+async def test_an_end_is_told_in_the_words_that_sessions_know(reason: str) -> None:
+    with FakeGeminiApi() as api:
+        draft = await answer(api, says("so far", finish=reason))
+    assert draft.stop == STOPS[reason]
+    assert [part.text for part in draft.parts if isinstance(part, TextPart)] == ["so far"]
+
+
+@pytest.mark.parametrize("reason", ["SAFETY", "OTHER", "PROHIBITED_CONTENT", "BLOCKLIST"])
+async def test_a_prompt_that_is_blocked_is_a_refusal(reason: str) -> None:
+    with FakeGeminiApi() as api:
+        draft = await answer(api, Reply(blocked=reason))
+    assert (draft.stop, draft.parts, draft.usage) == ("refusal", (), Usage(input=9))
+
+
+async def test_usage_is_counted_once() -> None:
+    told = {
+        "promptTokenCount": 1000,
+        "cachedContentTokenCount": 900,
+        "toolUsePromptTokenCount": 7,
+        "candidatesTokenCount": 20,
+        "thoughtsTokenCount": 30,
+    }
+    with FakeGeminiApi() as api:
+        draft = await answer(api, says("hi", usage=told))
+    assert draft.usage == Usage(input=107, cache_read=900, output=50, thinking=30)
