@@ -25,7 +25,11 @@ _KINDS: dict[int, ModelFailure] = {
     429: "rate_limit",
     529: "overloaded",
 }
-_TOO_LONG = ("prompt is too long", "exceeds the maximum number of tokens")
+_TOO_LONG = (
+    "prompt is too long",
+    "exceeds the maximum number of tokens",
+    "request payload size exceeds",
+)
 _ADVICE: dict[str, str] = {
     "authentication": "check the API key, or choose the model `offline`",
     "rate_limit": "wait a little, then send the prompt again",

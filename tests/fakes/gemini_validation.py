@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 Body = dict[str, Any]
-NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
+NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 MODEL = re.compile(r"gemini-(\d+)(?:\.(\d+))?")
 UNCHECKED = ("skip_thought_signature_validator", "context_engineering_is_the_way_to_go")
 MEDIA = {"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf"}

@@ -10,8 +10,6 @@ from sidecar.core.parts import Json
 from sidecar.core.text.json_text import read_all
 
 _IGNORED = (b"event:", b"id:", b"retry:")
-_ENDS = (b"}", b"]", b"}]")
-"""Last lines of bare JSON."""
 
 
 @dataclass(slots=True)
@@ -39,12 +37,18 @@ class ChunkCutter:
                 yield ChunkEvent(None, "ping")
             elif not line.startswith(_IGNORED):
                 bare.append(line)
-                if line in _ENDS:
+                if _ends(bare):
                     yield _chunk(bare)
                     bare = []
         for rest in (data, bare):
             if rest:
                 yield _chunk(rest)
+
+
+def _ends(bare: list[bytes]) -> bool:
+    """Whether the last line closes what the first opened; lines between are indented."""
+    last, close = bare[-1], b"]" if bare[0].startswith(b"[") else b"}"
+    return last.endswith(close) and (len(bare) == 1 or not last[:1].isspace())
 
 
 async def _lines(iterator: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

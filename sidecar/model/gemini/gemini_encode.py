@@ -77,6 +77,7 @@ class GeminiEncoder:
         traits = _Traits.of(request.model)
         last = self._last if request.model == self._model else {}
         now: dict[int, _Written] = {}
+        contents: list[msgspec.Raw] = []
         before: Rendered | None = None
         for message in request.prompt.messages:
             written = last.get(id(message))
@@ -84,10 +85,11 @@ class GeminiEncoder:
                 raw = _raw(_content(message, _names(before), traits))
                 written = _Written(message, before, raw)
             now[id(message)] = written
+            contents.append(written.raw)
             before = message
         self._model, self._last = request.model, now
         head = {key: _raw(value) for key, value in _head(request, traits).items()}
-        return msgspec.json.encode({**head, "contents": [one.raw for one in now.values()]})
+        return msgspec.json.encode({**head, "contents": contents})
 
 
 def sent_name(name: str) -> str:

@@ -25,6 +25,7 @@ SILENCE = 3
 """How many times as long as others Gemini may be silent: it thinks without a sign of life."""
 ADDRESS = "https://generativelanguage.googleapis.com"
 VERSION = "v1beta"
+"""Unless the address names one: `v1`, the SDK's default, lacks previews and `-latest` names."""
 _VERSIONS = ("v1", "v1alpha", "v1beta")
 NO_KEY = (
     "there is no API key: set GEMINI_API_KEY or the provider's apiKey, "

@@ -72,6 +72,8 @@ FINAL = {
     "too long": (
         refuses(400, "The input token count (1200293) exceeds the maximum number of tokens "
                 "allowed (1048576)."), "context_overflow", 400),
+    "too large": (refuses(400, "Request payload size exceeds the limit: 20971520 bytes."),
+                  "context_overflow", 400),
     "lost signature": (says("", finish="MISSING_THOUGHT_SIGNATURE"), "bad_request", None),
     "closed account": (says("", finish="PUP_LIMITED_DISABLED"), "authentication", None),
 }  # fmt: skip

@@ -1,9 +1,15 @@
 """The real SDK against the fake API: what is sent, what comes."""
 
+import re
+from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
+from typing import Any
 
 import pytest
+from google import genai
+from google.genai.errors import APIError
+from google.genai.types import Content, GenerateContentConfig, HttpOptions
 
 from sidecar.core.conversation.fold import Draft
 from sidecar.core.conversation.stream import ResponseStarted
@@ -21,9 +27,18 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.core.prompt.prompt import ModelRequest, assemble
-from tests.core.prompts import Rendered, ResultBlock, calling, render, static, user
+from tests.core.prompts import (
+    Rendered,
+    ResultBlock,
+    TextBlock,
+    calling,
+    render,
+    static,
+    thinking,
+    user,
+)
 from tests.core.prompts import model as answered
-from tests.fakes.gemini_api import FakeGeminiApi, Reply, call, calls, says, thinks
+from tests.fakes.gemini_api import KEY, FakeGeminiApi, Reply, call, calls, says, thinks
 from tests.model.gemini.gemini_answers import NEW, OLD, answer, folded, gather, gemini, request
 
 pytestmark = pytest.mark.long
@@ -138,6 +153,58 @@ async def test_equal_prompts_become_equal_bytes_whatever_was_sent_before() -> No
             await gather(other, request(user("one")))
         first, *_, again, anew = (recorded.raw for recorded in api.requests)
     assert first == again == anew
+
+
+async def test_a_body_is_what_the_sdk_would_make_of_it() -> None:
+    called = answered(
+        thinking("hm", {"signature": "aG0="}),
+        TextBlock("So.", {"signatures": [[0, 2, "c28="]]}),
+        calling("c1", "look", {"at": "ü"}),
+        calling("c2", "look"),
+    )
+    results = user(ResultBlock("c1", "seen", (PIXEL,)), ResultBlock("c2", "no", is_error=True))
+    asked = replace(request(user("go", PIXEL), called, results, user("on")), effort="low")
+    with FakeGeminiApi() as api:
+        api.issued["aG0="] = {"text": "hm", "thought": True, "thoughtSignature": "aG0="}
+        api.issued["c28="] = {"text": "So", "thoughtSignature": "c28="}
+        prompt = assemble(static(), asked.prompt.messages)
+        asked = replace(asked, prompt=replace(asked.prompt, messages=prompt.messages))
+        async with gemini(api) as source:
+            await gather(source, asked)
+            body = source.body(asked)
+        options = HttpOptions(base_url=api.url, api_version="v1beta")
+        client = genai.Client(api_key=KEY, http_options=options)
+        settings = {key: body[key] for key in ("systemInstruction", "tools", "toolConfig")}
+        config = GenerateContentConfig.model_validate(
+            {**settings, **body["generationConfig"]}  # type: ignore[dict-item]
+        )
+        contents: Any = [Content.model_validate(one) for one in body["contents"]]
+        assert api.refused == []
+        # The SDK spells some names the other way that the API knows, which the fake does not.
+        with suppress(APIError):
+            stream = client.aio.models.generate_content_stream
+            async for _ in await stream(model=NEW, contents=contents, config=config):
+                pass
+        await client.aio.aclose()
+        client.close()
+        ours, theirs = api.requests
+    assert ours.body == camel(theirs.body)
+    assert ours.path == theirs.path
+    mine = {"x-sidecar-purpose", "content-length"}
+    assert ours.headers.keys() - mine == theirs.headers.keys() - mine
+
+
+def camel(value: Any) -> Any:
+    match value:
+        case dict():
+            return {
+                re.sub("_([a-z])", lambda found: found[1].upper(), key): camel(inner)
+                for key, inner in value.items()
+            }
+        case list():
+            return [camel(inner) for inner in value]
+        case _:
+            return value
 
 
 STOPS = {
