@@ -18,7 +18,16 @@ from urllib.parse import unquote, urlsplit
 from tests.fakes.gemini_validation import MOST_BYTES, Body, refusal
 
 Failure = Literal[
-    "none", "status", "error_chunk", "bare_error", "drop", "stall", "drip", "early_end", "garbage"
+    "none",
+    "status",
+    "error_chunk",
+    "bare_error",
+    "drop",
+    "stall",
+    "silence",
+    "drip",
+    "early_end",
+    "garbage",
 ]
 KEY = "AIza-very-secret-key"
 STATUSES = {
@@ -220,6 +229,8 @@ def _connection(api: FakeGeminiApi) -> type[BaseHTTPRequestHandler]:  # noqa: C9
             if reply.failure == "status":
                 self._refuse(reply)
                 return
+            if reply.failure == "silence":
+                api.stalled()
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
             self.send_header("transfer-encoding", "chunked")

@@ -32,8 +32,8 @@ NO_KEY = (
     'or choose the model "offline", which needs none'
 )
 NO_SDK = (
-    "the provider {} cannot be used: this needs the package google-genai: install sidecar with its "
-    "extra `gemini`"
+    "the provider {} cannot be used: this needs the package google-genai, an extra of Sidecar: in "
+    "its checkout, `uv tool install --force '.[gemini]'`"
 )
 
 

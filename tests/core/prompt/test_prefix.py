@@ -126,7 +126,7 @@ OTHER: dict[str, Content] = {
     "order of keys": CallBlock("c", "read", {"b": 2, "a": 1}),
     "tool": CallBlock("c", "edit", {"a": 1, "b": 2}),
     "id": CallBlock("d", "read", {"a": 1, "b": 2}),
-    "said of a text": TextBlock("hi", {"signature": "t"}),
+    "said of a text": TextBlock("ho", {"signature": "t"}),
     "said of a call": CallBlock("c", "read", {"a": 1, "b": 2}, {"signature": "t"}),
     "result": ResultBlock("c", "hi"),
     "failed": ResultBlock("c", "hi", is_error=True),

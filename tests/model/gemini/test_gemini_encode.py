@@ -147,7 +147,7 @@ def test_one_message_may_stand_at_two_places() -> None:
 
 def test_equal_prompts_become_equal_bytes_whatever_was_written_before() -> None:
     one, two = user("one"), model(calling("c", "look"))
-    prompts = [Prompt((), (), said) for said in ((one,), (one, two), (two,), (one,))]
+    prompts = [Prompt((), (), said) for said in ((one, two), (one,), (two,), (one, two))]
     encoder = GeminiEncoder()
     for name in ("gemini-3", "gemini-2.5-pro", "gemini-3"):
         for prompt in prompts:
