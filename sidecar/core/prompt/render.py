@@ -33,6 +33,8 @@ RENDERER = 2
 """Raised whenever the same log would render to other bytes; stored with each epoch."""
 
 _PROOFS = ("signature", "data")
+_SIGNED = "signatures"
+"""Of a text, which may be blank: what the provider wants back with it."""
 _USERS = frozenset({"tool_result", "image", "document"})
 
 Region: TypeAlias = Literal[
@@ -133,7 +135,7 @@ def render(
     """Renders a message for `model`; `known` are blocks of unchanged calls.
 
     After an assistant's calls comes a user message with all results, in call order, whatever their
-    outcome. Left out are withdrawn attempts, empty answers, blank text without metadata, thinking
+    outcome. Left out are withdrawn attempts, empty answers, blank text without signatures, thinking
     that is unsigned, and thinking and metadata of another model.
     """
     if message.status == "discarded":
@@ -156,7 +158,7 @@ def _render_assistant(
     own = message.model == model
     for part in message.parts:
         match part:
-            case TextPart() if part.text.strip() or (own and part.metadata):
+            case TextPart() if part.text.strip() or (own and part.metadata.get(_SIGNED)):
                 text = TextBlock(part.text, part.metadata if own else {})
                 said.append(Block(text, "assistant", part.id, message.turn_id))
             case ReasoningPart() if _is_signed(part) and own:

@@ -97,13 +97,14 @@ def test_unsigned_thinking_is_left_out() -> None:
 def test_what_the_provider_says_of_texts_and_calls_goes_back_to_its_own_model_only() -> None:
     parts = (
         TextPart(PartId("t"), "so", "model", {"seen": 1}),
-        TextPart(PartId("s"), "", "model", {"signature": "x"}),
+        TextPart(PartId("s"), "", "model", {"signatures": [[0, 0, "x"]]}),
+        TextPart(PartId("b"), " ", "model", {"signature": "x"}),
         ToolPart(PartId("c"), "c1", "look", {}, ToolRunning(0), {"signature": "y"}),
     )
     message = Message(MessageId("m"), TurnId("t"), "assistant", parts, 0, "complete", "m")
     assert [block.content for block in render(message, "m")[0].blocks] == [
         TextBlock("so", {"seen": 1}),
-        TextBlock("", {"signature": "x"}),
+        TextBlock("", {"signatures": [[0, 0, "x"]]}),
         CallBlock("c1", "look", {}, {"signature": "y"}),
     ]
     assert [block.content for block in render(message, "other")[0].blocks] == [
