@@ -30,7 +30,7 @@ _MEDIA = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf"})
 _LEVELS = {"low": "LOW", "medium": "MEDIUM"}
 """By effort; no level above `HIGH` is known to all models."""
 _BUDGETS = {"low": 1_024, "medium": 8_192}
-_LARGEST_BUDGET = 24_576
+_LEAST_BUDGET, _LARGEST_BUDGET = 512, 24_576
 """Tokens of thinking that all models of 2.5 allow."""
 _NAMED = re.compile(r"gemini-(?:(\d+)(?:\.(\d+))?)?")
 _NEWEST = (99, 0)
@@ -120,18 +120,20 @@ def _head(request: ModelRequest, traits: _Traits) -> JsonObject:
         head["toolConfig"] = {"functionCallingConfig": {"mode": "AUTO"}}
     generation: JsonObject = {"maxOutputTokens": request.max_tokens}
     if traits.thinks:
-        generation["thinkingConfig"] = _thinking(request.effort, traits)
+        generation["thinkingConfig"] = _thinking(request, traits)
     head["generationConfig"] = generation
     return head
 
 
-def _thinking(effort: str, traits: _Traits) -> JsonObject:
+def _thinking(request: ModelRequest, traits: _Traits) -> JsonObject:
     shown: JsonObject = {"includeThoughts": True}
-    if not effort:
+    if not request.effort:
         return shown
     if traits.levels:
-        return {**shown, "thinkingLevel": _LEVELS.get(effort, "HIGH")}
-    return {**shown, "thinkingBudget": _BUDGETS.get(effort, _LARGEST_BUDGET)}
+        return {**shown, "thinkingLevel": _LEVELS.get(request.effort, "HIGH")}
+    # Thoughts count as part of the answer, of which something must be left.
+    budget = min(_BUDGETS.get(request.effort, _LARGEST_BUDGET), request.max_tokens // 2)
+    return {**shown, "thinkingBudget": max(budget, _LEAST_BUDGET)}
 
 
 def _names(before: Rendered | None) -> Mapping[str, str]:

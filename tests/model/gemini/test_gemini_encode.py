@@ -28,8 +28,8 @@ ODD = "a\ud800b"
 PICTURE = Media("image/png", "iVBORw0KGgo=")
 
 
-def body(*messages: Rendered, name: str = "gemini-3.1-pro", effort: str = "") -> Any:
-    request = ModelRequest(name, Prompt((), (), messages), 9, effort)
+def body(*said: Rendered, name: str = "gemini-3.1-pro", effort: str = "", most: int = 9) -> Any:
+    request = ModelRequest(name, Prompt((), (), said), most, effort)
     return json.loads(GeminiEncoder().write(request))
 
 
@@ -119,8 +119,14 @@ def test_other_providers_blocks_are_left_out() -> None:
     ],
 )
 def test_effort_is_told_in_the_models_own_words(name: str, effort: str, config: Any) -> None:
-    generation = body(user("go"), name=name, effort=effort)["generationConfig"]
-    assert generation == {"maxOutputTokens": 9, **({"thinkingConfig": config} if config else {})}
+    sent = body(user("go"), name=name, effort=effort, most=60_000)["generationConfig"]
+    assert sent == {"maxOutputTokens": 60_000, **({"thinkingConfig": config} if config else {})}
+
+
+@pytest.mark.parametrize(("most", "budget"), [(8_000, 4_000), (100, 512), (64_000, 24_576)])
+def test_thoughts_leave_room_for_an_answer(most: int, budget: int) -> None:
+    sent = body(user("go"), name="gemini-2.5-pro", effort="high", most=most)["generationConfig"]
+    assert sent["thinkingConfig"]["thinkingBudget"] == budget
 
 
 @pytest.mark.parametrize("name", ["look", "_look", "7zip_list", "-x"])
