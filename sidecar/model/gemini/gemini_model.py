@@ -86,11 +86,11 @@ class GeminiModel(HostedModel):
         model = request.model
         model = model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
         path = f"{quote(model)}:streamGenerateContent?alt=sse"
-        asked = self.client._build_request("post", path, {})  # noqa: SLF001 - see the class
+        asked = self._address("post", path, {})
         asked.data = self._encoder.write(request)
         asked.headers.update(headers)
         asked.timeout = self._timeout
-        answered = await self.client._async_request_once(asked, stream=True)  # noqa: SLF001 - see the class
+        answered = await self._send(asked, stream=True)
         return answered.response_stream
 
     def _decoded(self, decoder: GeminiDecoder, chunk: CutEvent) -> list[StreamEvent]:
@@ -132,7 +132,7 @@ class GeminiModel(HostedModel):
         versioned = address.rpartition("/")[2] in _VERSIONS
         self._transport = transport.AsyncClient(timeout=self._timeout, follow_redirects=False)
         # What is given here is not looked for in the environment: another account, key, version.
-        return inner.BaseApiClient(
+        client = inner.BaseApiClient(
             vertexai=False,
             # Local servers take any key.
             api_key=self.endpoint.api_key or "none",
@@ -142,6 +142,10 @@ class GeminiModel(HostedModel):
                 httpx_async_client=self._transport,
             ),
         )
+        # Found missing here, where that is told; see the class for why they are not public.
+        self._address = client._build_request  # noqa: SLF001
+        self._send = client._async_request_once  # noqa: SLF001
+        return client
 
     async def aclose(self) -> None:
         if self.client is not None:

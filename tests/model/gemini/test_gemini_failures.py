@@ -56,7 +56,7 @@ SILENT = {"stall", "silence"}
 async def test_what_can_pass_is_tried_again(name: str) -> None:
     with FakeGeminiApi() as api:
         api.script(FAILURES[name], says("the whole answer"))
-        async with gemini(api, stall=0.1 if name in SILENT else 5.0) as source:
+        async with gemini(api, stall=0.3 if name in SILENT else 5.0) as source:
             events = await gather(source)
         assert len(api.requests) == 2
     (failed,) = [event for event in events if isinstance(event, AttemptFailed)]
@@ -343,3 +343,13 @@ async def test_a_call_too_deep_is_a_problem_of_the_call() -> None:
         "it is nested too deep",
         "it must be an object, not an array",
     ]
+
+
+async def test_an_sdk_that_has_changed_inside_is_told_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr("google.genai._api_client.BaseApiClient._async_request_once")
+    async with gemini("http://127.0.0.1:9") as source:
+        with pytest.raises(ModelFailed, match=r"cannot be used: .*_async_request") as failed:
+            await gather(source)
+    assert failed.value.failure == "bad_request"
