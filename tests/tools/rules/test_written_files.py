@@ -240,6 +240,13 @@ def test_so_are_those_to_which_a_link_in_the_rule_leads(
     assert isinstance(call("write_file", wanted, inside, rules), Ask)
 
 
+@pytest.mark.parametrize("piece", [".$bcdefgh", "/$bcdefgh", "(", "[", "./", "a.$"])
+def test_a_name_of_many_pieces_is_decided_at_once(piece: str, inside: ToolContext) -> None:
+    """Ten were enough for hours."""
+    wanted: Json = {"path": f"a{piece * 20}!.md", "content": ""}
+    assert isinstance(call("write_file", wanted, inside, Rules(("write_file",))), Ask)
+
+
 def test_a_rule_of_many_stars_is_decided_at_once(inside: ToolContext) -> None:
     """It took hours."""
     rule = literal(f'shell:foo "{"*" * 30}a{"*b" * 30}"')
