@@ -18,13 +18,6 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
     "deepseek": ("DEEPSEEK_API_KEY",),
     "azure": ("AZURE_OPENAI_API_KEY",),
 }
-_ADDRESSES: Mapping[str, str] = {
-    "openrouter": "https://openrouter.ai/api/v1",
-    "deepseek": "https://api.deepseek.com",
-    "ollama": "http://localhost:11434/v1",
-    "llama.cpp": "http://localhost:8080/v1",
-    "vllm": "http://localhost:8000/v1",
-}
 LOCAL: frozenset[ProviderKind] = frozenset({"ollama", "llama.cpp", "vllm"})
 """Servers of one's own, which need no key and cost nothing."""
 
@@ -92,5 +85,4 @@ def _with_key(one: NamedProvider, variables: Mapping[str, str]) -> NamedProvider
     if key.startswith(FROM_VARIABLE):
         names, key = (key.removeprefix(FROM_VARIABLE).strip(),), ""
     found = (variables.get(name, "") for name in names)
-    address = one.base_url or _ADDRESSES.get(one.kind, "")
-    return replace(one, base_url=address, api_key=key or next(filter(None, found), ""))
+    return replace(one, api_key=key or next(filter(None, found), ""))
