@@ -1,6 +1,7 @@
 """Follows sequences that grow at the end, so that each member's value is made once."""
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import is_
 from typing import Generic, TypeVar
 
 NEWEST = 8
@@ -20,6 +21,12 @@ def unchanged(before: Sequence[object], now: Sequence[object]) -> int:
     while same < length and before[same] is now[same]:
         same += 1
     return same
+
+
+def identical(before: Sequence[object], now: Sequence[object]) -> int:
+    """Returns the shared beginning's length, by identity alone; a walk in C."""
+    alike = [*map(is_, before, now)]
+    return alike.index(False) if False in alike else len(alike)
 
 
 class Growing(Generic[M, T]):

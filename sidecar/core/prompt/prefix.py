@@ -3,12 +3,12 @@
 Equal hashes are equal prefixes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate
-from operator import is_
 from typing import TypeAlias
 
+from sidecar.core.conversation.growing import identical
 from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.breakpoints import joins
 from sidecar.core.prompt.prompt import Prompt, ToolSpec, Ttl
@@ -40,18 +40,24 @@ KINDS: Mapping[type[Content], str] = {
 }
 
 
+def _numbers(given: Iterable[int] = ()) -> "array[int]":
+    return array("q", given)
+
+
 @dataclass(frozen=True, slots=True)
 class Chain:
     """A prompt's segments, each with chained hash, cumulative tokens, position and content.
 
-    `settings`: whatever else the messages' cache depends on, such as the effort.
+    `firsts`: segments before each message, and all of them. `settings`: whatever else the messages'
+    cache depends on, such as the effort. Numbers stand in arrays, copied in one piece.
     """
 
     model: str = ""
-    hashes: Sequence[str] = field(default=(), repr=False)
-    sizes: Sequence[int] = field(default=(), repr=False)
-    places: Sequence[int] = field(default=(), repr=False)
-    contents: tuple[PrefixPiece, ...] = field(default=(), repr=False)
+    hashes: list[str] = field(default_factory=list, repr=False)
+    sizes: "array[int]" = field(default_factory=_numbers, repr=False)
+    places: "array[int]" = field(default_factory=_numbers, repr=False)
+    contents: list[PrefixPiece] = field(default_factory=list, repr=False)
+    firsts: "array[int]" = field(default_factory=_numbers, repr=False)
     prompt: Prompt = field(default=NO_PROMPT, repr=False)
     settings: str = ""
 
@@ -59,6 +65,14 @@ class Chain:
     def static(self) -> int:
         """Number of segments before the messages."""
         return 1 + len(self.prompt.system)
+
+    @property
+    def marks(self) -> tuple[CacheMark, ...]:
+        """Lists the prompt's breakpoints in order."""
+        points = self.prompt.breakpoints
+        starts = [1 if p.message is None else self.firsts[p.message] for p in points]
+        marked = zip(starts, points, strict=True)
+        return tuple(sorted((start + point.block, point.ttl) for start, point in marked))
 
 
 def link(
@@ -73,24 +87,36 @@ def link(
     `weigh` counts a segment's tokens. Another model shares nothing with `before`, other `settings`
     no messages. A block object may not change its role.
     """
-    contents: list[PrefixPiece] = [prompt.tools, *prompt.system]
-    static = len(contents)
+    if before.prompt is prompt and (before.model, before.settings) == (model, settings):
+        return before
+    pieces: list[PrefixPiece] = [prompt.tools, *prompt.system]
+    static = len(pieces)
+    alike = before.model == model and before.settings == settings and before.static == static
+    known, begun, firsts = 0, 0, _numbers((static,))
     roles = [b"system:"] * static
-    for message in prompt.messages:
-        contents.extend(message.blocks)
+    if alike and identical(before.contents, pieces) == static:
+        # Of messages that are known it is enough to look at each as a whole.
+        known = identical(before.prompt.messages, prompt.messages)
+        begun, firsts = before.firsts[known], before.firsts[: known + 1]
+        pieces, roles = [], []
+    for message in prompt.messages[known:]:
+        pieces.extend(message.blocks)
         roles.extend([message.role.encode() + b":"] * len(message.blocks))
-    same = _same(before.contents, contents) if before.model == model else 0
-    if before.settings != settings or before.static != static:
+        firsts.append(firsts[-1] + len(message.blocks))
+    same = begun
+    if before.model == model:
+        same += identical(before.contents[begun:], pieces)
+    if not alike:
         same = min(same, static, before.static)
-    hashes, sizes = list(before.hashes[:same]), list(before.sizes[:same])
-    places = list(before.places[:same])
+    hashes, sizes, places = before.hashes[:same], before.sizes[:same], before.places[:same]
+    contents = before.contents[:same]
     running, size, place = digest(model.encode()), 0, -1
     previous: PrefixPiece | None = None
     if same:
-        running, size, place, previous = hashes[-1], sizes[-1], places[-1], contents[same - 1]
-    for index in range(same, len(contents)):
-        content = contents[index]
-        if index == static and settings:
+        running, size, place, previous = hashes[-1], sizes[-1], places[-1], contents[-1]
+    for index in range(same - begun, len(pieces)):
+        content = pieces[index]
+        if begun + index == static and settings:
             running = digest(settings.encode(), running)
         running = digest(roles[index] + rendered(content), running)
         size += weigh(content)
@@ -98,21 +124,9 @@ def link(
         hashes.append(running)
         sizes.append(size)
         places.append(place)
+        contents.append(content)
         previous = content
-    return Chain(model, hashes, sizes, places, tuple(contents), prompt, settings)
-
-
-def _same(old: Sequence[PrefixPiece], new: Sequence[PrefixPiece]) -> int:
-    alike = list(map(is_, old, new))
-    return alike.index(False) if False in alike else len(alike)
-
-
-def marks_of(prompt: Prompt) -> tuple[CacheMark, ...]:
-    lengths = [len(message.blocks) for message in prompt.messages]
-    firsts = list(accumulate(lengths, initial=1 + len(prompt.system)))
-    starts = (1 if b.message is None else firsts[b.message] for b in prompt.breakpoints)
-    points = zip(starts, prompt.breakpoints, strict=True)
-    return tuple(sorted((start + point.block, point.ttl) for start, point in points))
+    return Chain(model, hashes, sizes, places, contents, firsts, prompt, settings)
 
 
 def rendered(content: PrefixPiece) -> bytes:

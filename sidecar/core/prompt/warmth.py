@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.parts import Millis, Usage
 from sidecar.core.prompt.breakpoints import LOOKBACK
-from sidecar.core.prompt.prefix import CacheMark, Chain, kind, label, marks_of, rendered
+from sidecar.core.prompt.prefix import CacheMark, Chain, kind, label, rendered
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.render import Block, MediaBlock, ResultBlock
 
@@ -316,7 +316,7 @@ def _changed(before: Chain, now: Chain, index: int, lost: int) -> Miss:
 def _elsewhere(last: AnsweredRequest, now: AnsweredRequest, read: int, lost: int) -> Miss:
     places, end = now.chain.places, last.prediction.end
     if end is not None:
-        ahead = [places[m] - places[end] for m, _ in marks_of(now.chain.prompt) if m >= end]
+        ahead = [places[m] - places[end] for m, _ in now.chain.marks if m >= end]
         if not ahead or min(ahead) >= LOOKBACK:
             far = f"{min(ahead)} positions before" if ahead else "after"
             reason = f"the last write is {far} the next breakpoint; lookback is {LOOKBACK}"

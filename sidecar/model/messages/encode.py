@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from sidecar.core.conversation.growing import identical
 from sidecar.core.parts import Json, JsonObject, Media
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, ToolSpec
 from sidecar.core.prompt.render import (
@@ -25,8 +26,9 @@ NOTHING = "(no output)"
 
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 """As the SDK writes a body."""
-EncodedPiece: TypeAlias = Rendered | Block | ToolSpec
+EncodedPiece: TypeAlias = Block | ToolSpec
 _Write: TypeAlias = Callable[[Sequence[EncodedPiece]], list[Any]]
+_Speak: TypeAlias = Callable[[Sequence[Rendered]], list[Any]]
 _Change: TypeAlias = Callable[[Block, Breakpoint | None, bool], Any]
 """Gives a block with a mark, or as the end of a prefilled answer."""
 
@@ -35,22 +37,30 @@ def encode(request: ModelRequest) -> JsonObject:
     """Encodes a body without `stream`."""
 
     def written(pieces: Sequence[EncodedPiece]) -> list[JsonObject]:
-        return [_object(piece, written) for piece in pieces]
+        return [_object(piece) for piece in pieces]
 
-    return _body(request, written, _changed)
+    def spoken(messages: Sequence[Rendered]) -> list[JsonObject]:
+        return [_message(one, written(one.blocks)) for one in messages]
+
+    return _body(request, written, spoken, _changed)
 
 
 class Encoder:
-    """Writes bodies, and keeps the last one's pieces, which the next mostly repeats."""
+    """Writes bodies, and keeps the last one's messages, which the next mostly repeats.
+
+    Of the rest only pieces that were new or marked are kept: `_last`. Sessions write with one
+    encoder, some in a thread, so that what is kept is replaced as a whole.
+    """
 
     def __init__(self) -> None:
         self._last: dict[int, tuple[EncodedPiece, msgspec.Raw]] = {}
+        self._spoken: tuple[Sequence[Rendered], list[msgspec.Raw]] = ((), [])
 
     def unwritten(self, request: ModelRequest) -> int:
         """Counts blocks of messages that the last body lacked."""
-        last = self._last
-        late = (message for message in request.prompt.messages if id(message) not in last)
-        return sum(id(block) not in last for message in late for block in message.blocks)
+        messages = request.prompt.messages
+        late = messages[identical(self._spoken[0], messages) :]
+        return sum(id(block) not in self._last for message in late for block in message.blocks)
 
     def write(self, request: ModelRequest, *, stream: bool) -> bytes:
         """Writes `encode`'s body as the SDK writes it.
@@ -60,20 +70,25 @@ class Encoder:
         last, now = self._last, dict[int, tuple[EncodedPiece, msgspec.Raw]]()
 
         def written(pieces: Sequence[EncodedPiece]) -> list[msgspec.Raw]:
-            # A message with a breakpoint is written twice.
+            # A block with a breakpoint is asked for twice.
             names = map(id, pieces)
             either = [last.get(name) or now.get(name) for name in names]
-            known = [one or (piece, new(piece)) for one, piece in zip(either, pieces, strict=True)]
+            known = [
+                one or (piece, _raw(_object(piece)))
+                for one, piece in zip(either, pieces, strict=True)
+            ]
             now.update(zip(map(id, pieces), known, strict=True))
             return [raw for _, raw in known]
 
-        def new(piece: EncodedPiece) -> msgspec.Raw:
-            made = _object(piece, written)
-            # A message is made of blocks that are written already.
-            whole = isinstance(piece, Rendered)
-            return msgspec.Raw(msgspec.json.encode(made)) if whole else _raw(made)
+        def spoken(messages: Sequence[Rendered]) -> list[msgspec.Raw]:
+            before, known = self._spoken
+            same = identical(before, messages)
+            made = [_message(one, written(one.blocks)) for one in messages[same:]]
+            all_written = [*known[:same], *(msgspec.Raw(msgspec.json.encode(one)) for one in made)]
+            self._spoken = messages, all_written
+            return all_written.copy()
 
-        body = _body(request, written, lambda *given: _raw(_changed(*given)))
+        body = _body(request, written, spoken, lambda *given: _raw(_changed(*given)))
         self._last = now
         return msgspec.json.encode({**body, "stream": True} if stream else body)
 
@@ -82,7 +97,7 @@ def _raw(piece: JsonObject) -> msgspec.Raw:
     return msgspec.Raw(_JSON.encode(piece).encode())
 
 
-def _body(request: ModelRequest, written: _Write, changed: _Change) -> JsonObject:
+def _body(request: ModelRequest, written: _Write, spoken: _Speak, changed: _Change) -> JsonObject:
     prompt = request.prompt
     marks: dict[int | None, list[Breakpoint]] = {}
     for mark in prompt.breakpoints:
@@ -102,30 +117,31 @@ def _body(request: ModelRequest, written: _Write, changed: _Change) -> JsonObjec
         body["system"] = content(prompt.system, None)
     if prompt.tools:
         body["tools"] = written(prompt.tools)
-    messages = written(prompt.messages)
+    messages = spoken(prompt.messages)
     last = len(messages) - 1
-    for number, message in enumerate(prompt.messages):
+    for number in {*marks, last}:
+        if number is None or number < 0:
+            continue
+        message = prompt.messages[number]
         prefilled = number == last and message.role == "assistant"
         if prefilled or number in marks:
             sent = content(message.blocks, number, ends=prefilled)
-            messages[number] = {"role": message.role, "content": sent}
+            messages[number] = _message(message, sent)
     body["messages"] = messages
     if request.effort:
         body["output_config"] = {"effort": request.effort}
     return body
 
 
-def _object(piece: EncodedPiece, written: _Write) -> JsonObject:
-    match piece:
-        case Rendered(role=role, blocks=blocks):
-            return {"role": role, "content": written(blocks)}
-        case ToolSpec():
-            schema = piece.input_schema
-            return _sent(
-                {"name": piece.name, "description": piece.description, "input_schema": schema}
-            )
-        case Block():
-            return _sent(_block(piece))
+def _message(message: Rendered, content: list[Any]) -> JsonObject:
+    return {"role": message.role, "content": content}
+
+
+def _object(piece: EncodedPiece) -> JsonObject:
+    if isinstance(piece, Block):
+        return _sent(_block(piece))
+    schema = piece.input_schema
+    return _sent({"name": piece.name, "description": piece.description, "input_schema": schema})
 
 
 def _changed(block: Block, mark: Breakpoint | None, ends: bool) -> JsonObject:

@@ -1,11 +1,12 @@
 """Predicts a session's cache at the provider, then checks."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from msgspec import structs
 
 from sidecar.core.parts import Millis, Usage
-from sidecar.core.prompt.prefix import Chain, PrefixPiece, link, marks_of
+from sidecar.core.prompt.prefix import Chain, PrefixPiece, link
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.render import Block
 from sidecar.core.prompt.tokens import Count, count_block, count_tool
@@ -53,18 +54,19 @@ class CacheWatch:
         `bias` adds tokens to those before the history.
         """
         chain = self._link(request)
-        # They count only where nothing is read: sizes of what is read were reported.
         more = round(bias / factor)
-        return foresee(
-            self._warm,
-            chain.hashes,
-            [size + more for size in chain.sizes] if more else chain.sizes,
-            chain.places,
-            marks_of(request.prompt),
-            at,
-            minimum,
-            scale=factor,
-        )
+
+        def seen(sizes: Sequence[int]) -> Prediction:
+            marks, places = chain.marks, chain.places
+            return foresee(
+                self._warm, chain.hashes, sizes, places, marks, at, minimum, scale=factor
+            )
+
+        found = seen(chain.sizes)
+        # Sizes of what is read were reported.
+        if found.hit is not None or not more:
+            return found
+        return seen([size + more for size in chain.sizes])
 
     def sent(
         self, request: ModelRequest, at: Millis, minimum: int, factor: float, usage: Usage
@@ -84,11 +86,11 @@ class CacheWatch:
 
     def resume(self, request: ModelRequest, started: Millis, usage: Usage) -> None:
         """After a restart, assumes an earlier request's prefixes cached, sized by `usage`."""
-        chain, marks = self._link(request), marks_of(request.prompt)
+        chain = self._link(request)
         cached = usage.prompt - usage.input
         warm: dict[object, CachedPrefix] = {}
-        for index, ttl in marks:
-            size = round(chain.sizes[index] * cached / max(1, chain.sizes[marks[-1][0]]))
+        for index, ttl in chain.marks:
+            size = round(chain.sizes[index] * cached / max(1, chain.sizes[chain.marks[-1][0]]))
             warm[chain.hashes[index]] = CachedPrefix(size, started + TTL_MS[ttl], TTL_MS[ttl])
         self._warm = warm
 

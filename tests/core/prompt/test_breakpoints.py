@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.core.prompt.breakpoints import MOST, can_mark, joins, place
-from sidecar.core.prompt.prefix import Chain, link, marks_of
+from sidecar.core.prompt.prefix import Chain, link
 from sidecar.core.prompt.prompt import Breakpoint, Prompt, flat
 from sidecar.core.prompt.warmth import Warm, follow, foresee
 from tests.core.prompts import answering, calling, model, system, thinking, user
@@ -149,7 +149,7 @@ class Cached:
         made = replace(made, breakpoints=place(made, self.sent, **how))
         self.chain = link("m", made, lambda _: 100, self.chain)
         parallel = self.chain.hashes, self.chain.sizes, self.chain.places
-        found = foresee(self.warm, *parallel, marks_of(made), 0, minimum)
+        found = foresee(self.warm, *parallel, self.chain.marks, 0, minimum)
         self.warm = follow(self.warm, found)
         blocks = flat(made)
         self.sent = len(blocks)

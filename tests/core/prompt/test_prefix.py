@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.core.parts import Media
-from sidecar.core.prompt.prefix import Chain, PrefixPiece, label, link, marks_of, rendered
+from sidecar.core.prompt.prefix import Chain, PrefixPiece, label, link, rendered
 from sidecar.core.prompt.prompt import Breakpoint, Prompt, ToolSpec
 from sidecar.core.prompt.render import (
     Block,
@@ -77,7 +77,8 @@ def test_runs_of_calls_and_of_results_share_a_position() -> None:
 
 def test_marks_stand_after_their_segments() -> None:
     spots = (Breakpoint(None, 0, "1h"), Breakpoint(0, 1), Breakpoint(2, 0))
-    assert marks_of(replace(SESSION, breakpoints=spots)) == ((1, "1h"), (3, "5m"), (6, "5m"))
+    chain = chained(replace(SESSION, breakpoints=spots))
+    assert chain.marks == ((1, "1h"), (3, "5m"), (6, "5m"))
 
 
 def test_only_what_is_new_is_weighed() -> None:

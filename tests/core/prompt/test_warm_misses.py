@@ -7,7 +7,7 @@ import pytest
 
 from sidecar.core.parts import Media, Usage
 from sidecar.core.prompt.breakpoints import place
-from sidecar.core.prompt.prefix import Chain, link, marks_of
+from sidecar.core.prompt.prefix import Chain, link
 from sidecar.core.prompt.prompt import Prompt, ToolSpec, flat
 from sidecar.core.prompt.warmth import AnsweredRequest, Miss, Warm, find_miss, follow, foresee
 from tests.core.prompts import answering, calling, model, system, user
@@ -55,7 +55,7 @@ class Session:
         before = Chain() if self.last is None else self.last.chain
         chain = link(model, prompt, lambda _: 1_000, before, settings)
         foreseen = foresee(
-            self.warm, chain.hashes, chain.sizes, chain.places, marks_of(prompt), at, MINIMUM,
+            self.warm, chain.hashes, chain.sizes, chain.places, chain.marks, at, MINIMUM,
             scale=self.scale,
         )  # fmt: skip
         real = foreseen.read - lost if read is None else read
@@ -209,7 +209,7 @@ def test_what_an_hour_kept_is_not_among_what_expired() -> None:
     first = replace(FIRST, breakpoints=place(FIRST, 0, static_ttl="1h"))
     chain = link("m", first, lambda _: 1_000, Chain())
     parallel = chain.hashes, chain.sizes, chain.places
-    foreseen = foresee({}, *parallel, marks_of(first), 0, MINIMUM)
+    foreseen = foresee({}, *parallel, chain.marks, 0, MINIMUM)
     usage = Usage(cache_write_1h=2_000, cache_write_5m=6_000)
     session.warm = follow({}, foreseen, usage=usage)
     session.last, session.before = AnsweredRequest(chain, 0, foreseen, usage), 6

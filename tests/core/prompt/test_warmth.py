@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sidecar.core.parts import Role, Usage
 from sidecar.core.prompt.breakpoints import can_mark, place
-from sidecar.core.prompt.prefix import CacheMark, Chain, PrefixPiece, link, marks_of
+from sidecar.core.prompt.prefix import CacheMark, Chain, PrefixPiece, link
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, Prompt, ToolSpec, flat
 from sidecar.core.prompt.render import (
     Block,
@@ -108,7 +108,7 @@ class Both:
     def ask(self, made: Prompt) -> tuple[Usage, Usage]:
         """Give the usage as simulated and as foreseen."""
         self.chain = link(MODEL, made, weigh, self.chain)
-        chain, marks = self.chain, marks_of(made)
+        chain, marks = self.chain, self.chain.marks
         foreseen = foresee(
             self.warm, chain.hashes, chain.sizes, chain.places, marks, self.at, MINIMUM
         )
@@ -195,7 +195,7 @@ def test_reads_are_foreseen_exactly_from_reported_usage_however_bad_the_estimate
         made = prompt(history)
         made = replace(made, breakpoints=place(made, before, static_ttl="1h"))
         chain = link(MODEL, made, lambda piece: round(weigh(piece) * bad), chain)
-        marks = marks_of(made)
+        marks = chain.marks
         foreseen = foresee(warm, chain.hashes, chain.sizes, chain.places, marks, 0, 1)
         usage = told(simulated.request(body(made)))
         assert foreseen.read == usage.cache_read
