@@ -1,5 +1,6 @@
 """Follows sequences that grow at the end, so that each member's value is made once."""
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from operator import is_
 from typing import Generic, TypeVar
@@ -30,17 +31,21 @@ def identical(before: Sequence[object], now: Sequence[object]) -> int:
 
 
 class Growing(Generic[M, T]):
-    """Keeps the values made of one log's messages, or of its records."""
+    """Keeps the values made of one log's messages, or of its records, in a row."""
 
-    def __init__(self, make: Callable[[M], T]) -> None:
+    def __init__(self, make: Callable[[M], Iterable[T]]) -> None:
         self._make = make
         self._members: list[M] = []
         self._made: list[T] = []
+        self._ends = array("L", (0,))
 
     def of(self, members: Iterable[M]) -> Sequence[T]:
-        """Returns a value for each member; the list is good until the next call."""
+        """Returns the values of all members; the list is good until the next call."""
         now = list(members)
         same = unchanged(self._members, now)
-        self._made[same:] = map(self._make, now[same:])
+        del self._made[self._ends[same] :], self._ends[same + 1 :]
+        for member in now[same:]:
+            self._made.extend(self._make(member))
+            self._ends.append(len(self._made))
         self._members = now
         return self._made

@@ -7,9 +7,8 @@ Anthropic, "Prompt caching", read 2026-11.
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
 
-from sidecar.core.prompt.prompt import Breakpoint, Prompt, Ttl, flat
+from sidecar.core.prompt.prompt import Breakpoint, Prompt, Spread, Ttl, spread
 from sidecar.core.prompt.render import (
     Block,
     CallBlock,
@@ -33,6 +32,7 @@ def place(
     static_ttl: Ttl = "5m",
     sizes: Sequence[int] = (),
     minimum: int = 0,
+    laid: Spread | None = None,
 ) -> tuple[Breakpoint, ...]:
     """Returns at most four breakpoints, in prompt order.
 
@@ -40,9 +40,11 @@ def place(
     (`sent_before` message blocks, 0 for none) and the last rewrite (`anchor` message blocks). Spare
     ones follow every `STRIDE` positions back from the newest.
     `sizes`: cumulative tokens of all tools, each system block, each message block; nothing below
-    `minimum` is marked. Only the static text may live for an hour.
+    `minimum` is marked. Only the static text may live for an hour. `laid`: the prompt's blocks, if
+    known.
     """
-    blocks = flat(prompt)
+    laid = laid or spread(prompt)
+    blocks = laid.blocks
     head = 1 + len(prompt.system)
 
     def enough(segment: int) -> bool:
@@ -62,14 +64,13 @@ def place(
         start = 0 if before is None else before
         between = _strides(blocks, start, newest, room - len(chosen))
         chosen.update(i for i in between if enough(head + i))
-    marks = _breakpoints(prompt, sorted(chosen))
+    marks = _breakpoints(laid.firsts, sorted(chosen))
     if static is not None:
         marks.insert(0, Breakpoint(None, static, static_ttl))
     return tuple(marks)
 
 
-def _breakpoints(prompt: Prompt, chosen: Sequence[int]) -> list[Breakpoint]:
-    firsts = list(accumulate([len(message.blocks) for message in prompt.messages], initial=0))
+def _breakpoints(firsts: Sequence[int], chosen: Sequence[int]) -> list[Breakpoint]:
     marks: list[Breakpoint] = []
     for index in chosen:
         number = bisect_right(firsts, index) - 1

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import accumulate, chain, groupby
 from operator import attrgetter
 from typing import Literal, TypeAlias
 
@@ -70,18 +70,25 @@ class Static:
 
 
 def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
-    """Builds a prompt without breakpoints.
+    """Builds a prompt without breakpoints."""
+    messages: list[Rendered] = []
+    append(messages, history)
+    return Prompt(static.tools, static.system, tuple(messages))
+
+
+def append(messages: list[Rendered], history: Iterable[Rendered]) -> None:
+    """Adds to a prompt's messages.
 
     Neighbouring messages of one role are joined, as local servers demand alternation.
     """
-    messages: list[Rendered] = []
     for role, neighbours in groupby(history, attrgetter("role")):
         first, *others = neighbours
+        if messages and messages[-1].role == role:
+            first, others = messages.pop(), [first, *others]
         if others:
             blocks = chain(first.blocks, *(other.blocks for other in others))
             first = Rendered(role, tuple(blocks))
         messages.append(first)
-    return Prompt(static.tools, static.system, tuple(messages))
 
 
 def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
@@ -103,6 +110,19 @@ def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
     if asked:
         problems.append(f"calls {asked} have no result")
     return tuple(problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A prompt's message blocks in a row; `firsts` counts those before each message."""
+
+    blocks: list[Block]
+    firsts: list[int]
+
+
+def spread(prompt: Prompt) -> Spread:
+    lengths = [len(message.blocks) for message in prompt.messages]
+    return Spread([*flat(prompt)], [*accumulate(lengths, initial=0)])
 
 
 def flat(prompt: Prompt) -> tuple[Block, ...]:

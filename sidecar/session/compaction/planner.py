@@ -13,7 +13,7 @@ from sidecar.core.conversation.growing import Growing
 from sidecar.core.conversation.turns import finished_steps, is_settled
 from sidecar.core.conversation.wishes import for_agent
 from sidecar.core.ledger.units import Item, Unit, in_row, learn, note_kind, units_of
-from sidecar.core.parts import Message, MessageId, PartId, StepStartPart, ToolPart
+from sidecar.core.parts import Message, MessageId, Millis, PartId, StepStartPart, ToolPart
 from sidecar.core.plans.plan import Situation, Standing, rent_of
 from sidecar.core.plans.preserve import NAMED_SHARE, preserved
 from sidecar.core.prompt.meter import Size
@@ -100,7 +100,7 @@ class Planner:
         self._current = current
         self._buffers = buffers
         self._clock = clock
-        self._steps = Growing(finished_steps)
+        self._steps = Growing(_sent)
         self._reading: tuple[int, frozenset[MessageId]] = (0, frozenset())
         self._read: dict[MessageId, tuple[Message, tuple[Unit, ...]]] = {}
         self._reset()
@@ -139,10 +139,10 @@ class Planner:
     ) -> Standing:
         size = view.size(messages)
         base = size.static if newest is None else newest.tokens_after
-        steps = [step for finished in self._steps.of(messages) for step in finished]
+        steps = self._steps.of(messages)
         since = steps[0 if newest is None else newest.steps - steps_before(self._log) :]
         begun = imported_at(self._log)
-        paid = [step.usage.prompt for step in since if step.started >= begun]
+        paid = [prompt for started, prompt in since if started >= begun]
         now = self._clock.now()
         room, prices = self._settings.room(), rates(self._settings.info())
         return Standing(
@@ -160,7 +160,7 @@ class Planner:
             newest=0 if view.anchor is None else size.guessed,
             guessed=size.guessed,
             now=now,
-            cooling_ms=0 if not steps else now - steps[-1].started,
+            cooling_ms=0 if not steps else now - steps[-1][0],
             overflow=occasion.overflow,
             asked=occasion.asked,
         )
@@ -301,6 +301,11 @@ class Planner:
             known = Unit(note.id, note.before, 0, 0, kind, note.text, names)
             self._noted[note.id] = known
         return known
+
+
+def _sent(message: Message) -> list[tuple[Millis, int]]:
+    """Lists when requests began, and their tokens."""
+    return [(step.started, step.usage.prompt) for step in finished_steps(message)]
 
 
 def _newest_turns(items: Sequence[Item], count: int) -> frozenset[PartId]:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from sidecar.core.conversation.growing import Growing
@@ -63,7 +62,7 @@ class SessionLog(HeldLog):
         self.past = past
         self.filled: Callable[[Rest], None] = _unheard
         self._calls = Growing(_calls_of)
-        self._settled = Growing(is_settled)
+        self._unsettled = Growing(_unsettled)
         self._openings = Growing(_opening)
         self._known: dict[type[RecordHead], tuple[int, LogRecord | None, LogRecord | None]] = {}
 
@@ -122,16 +121,14 @@ class SessionLog(HeldLog):
         """Whether an ended answer, not discarded, has this call."""
         if self.past is not None and self.past.has_call(call_id):
             return True
-        return call_id in chain.from_iterable(self._calls.of(self.by_id.values()))
+        return call_id in self._calls.of(self.by_id.values())
 
     def unsettled(self) -> list[Message]:
         """Lists messages open, or with a call that has not ended."""
-        messages = self.messages
-        settled = self._settled.of(messages)
-        return [message for message, ended in zip(messages, settled, strict=True) if not ended]
+        return [*self._unsettled.of(self.by_id.values())]
 
     def openings(self) -> frozenset[str]:
-        return frozenset(filter(None, self._openings.of(self.records)))
+        return frozenset(self._openings.of(self.records))
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -173,10 +170,14 @@ def _calls_of(message: Message) -> tuple[str, ...]:
     return tuple([part.call_id for part in message.parts if isinstance(part, ToolPart)])
 
 
-def _opening(record: LogRecord) -> str:
+def _unsettled(message: Message) -> tuple[Message, ...]:
+    return () if is_settled(message) else (message,)
+
+
+def _opening(record: LogRecord) -> tuple[str, ...]:
     if isinstance(record, EpochRecord) or (isinstance(record, ViewRecord) and record.opens):
-        return f"{isinstance(record, UndoneRecord)} {record.compaction_id}"
-    return ""
+        return (f"{isinstance(record, UndoneRecord)} {record.compaction_id}",)
+    return ()
 
 
 def require_revision(log: SessionLog, expected: int | None, advice: str) -> None:

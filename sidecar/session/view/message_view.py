@@ -1,11 +1,10 @@
 """A message as the model sees it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TypeAlias
 
-from sidecar.core.conversation.growing import unchanged
 from sidecar.core.parts import (
     Message,
     MessageId,
@@ -72,34 +71,6 @@ class Anchor:
     started: Millis
     blocks: int
     model: str
-
-
-class Sums:
-    """Counts sent messages, without notes, and sums raw estimates by region, as a prompt grows."""
-
-    def __init__(self) -> None:
-        self._seen: Sequence[RenderedMessage] = ()
-        self._until, self._sent = 0, 0
-        self._raw: dict[Region, int] = {}
-
-    def of(self, seen: Sequence[RenderedMessage]) -> tuple[int, Mapping[Region, int]]:
-        """Sums up `seen`, looking only at changes since the last call."""
-        same = unchanged(self._seen, seen)
-        if same < self._until:
-            self._until, self._sent, self._raw = 0, 0, {}
-        self._seen = seen
-        self._sent = _add(seen[self._until : same], self._sent, self._raw)
-        self._until = same
-        raw = {**self._raw}
-        return _add(seen[same:], self._sent, raw), raw
-
-
-def _add(seen: Sequence[RenderedMessage], sent: int, raw: dict[Region, int]) -> int:
-    for one in [one for one in seen if one.rendered]:
-        sent += len(one.rendered) - len(one.notes)
-        for region, tokens in one.regions.items():
-            raw[region] = raw.get(region, 0) + tokens
-    return sent
 
 
 def look(

@@ -6,14 +6,13 @@ Messages are rendered and counted once: a step takes time by new content.
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from itertools import accumulate, chain
 from math import ceil, floor
 
 from sidecar.core.parts import Message, MessageId, Millis, StepFinishPart, TurnId
 from sidecar.core.prompt import breakpoints
 from sidecar.core.prompt import visibility as core_view
 from sidecar.core.prompt.meter import Size
-from sidecar.core.prompt.prompt import Prompt, Static, Ttl, assemble
+from sidecar.core.prompt.prompt import Prompt, Static, Ttl
 from sidecar.core.prompt.render import Region
 from sidecar.core.prompt.tokens import (
     Calibration,
@@ -24,7 +23,8 @@ from sidecar.core.prompt.tokens import (
     observe,
 )
 from sidecar.core.prompt.warmth import TTL_MS
-from sidecar.session.view.message_view import Anchor, RenderedMessage, Sums, alike
+from sidecar.session.view.layout import Layout
+from sidecar.session.view.message_view import Anchor, RenderedMessage, alike
 from sidecar.session.view.rendering import Rendering
 from sidecar.tools.mcp_names import server_of
 
@@ -60,7 +60,7 @@ class ModelView:
         self._reported: dict[MessageId, Anchor] = {}
         self._built: tuple[object, Prompt] | None = None
         self._sized: tuple[object, Size] | None = None
-        self._sums = Sums()
+        self._layout = Layout()
         self.static = static
         self._static_raw: dict[Region, int] = {}
         self.calibration = Calibration(factor)
@@ -105,7 +105,7 @@ class ModelView:
 
     def imagined(self) -> "ModelView":
         other = copy(self)
-        vars(other).update({"rendering": self.rendering.imagined(), "_sums": Sums()})
+        vars(other).update({"rendering": self.rendering.imagined(), "_layout": Layout()})
         return other
 
     def become(self, other: "ModelView") -> None:
@@ -163,21 +163,22 @@ class ModelView:
         return self._built[1]
 
     def _build(self, seen: Sequence[RenderedMessage], static_ttl: Ttl, minimum: int) -> Prompt:
-        # Of a long session most messages show nothing.
-        seen = [one for one in seen if one.rendered or one.message.id == self.anchor_message]
-        prompt = assemble(self.static, chain.from_iterable([one.rendered for one in seen]))
-        ids = [one.message.id for one in seen]
-        anchored = ids.index(self.anchor_message) if self.anchor_message in ids else 0
-        pieces = chain(self._static_pieces, *[one.raw for one in seen])
+        laid = self._lay(seen)
+        prompt = Prompt(self.static.tools, self.static.system, tuple(laid.messages))
         marks = breakpoints.place(
             prompt,
             self._shared(seen) if self.anchor is None else self.anchor.blocks,
-            anchor=sum([len(one.raw) for one in seen[:anchored]]),
+            anchor=laid.anchored,
             static_ttl=static_ttl,
-            sizes=list(accumulate(pieces)) if minimum else (),
+            sizes=laid.sizes if minimum else (),
             minimum=floor(minimum * SURELY / self.calibration.factor),
+            laid=laid.spread,
         )
         return replace(prompt, breakpoints=marks)
+
+    def _lay(self, seen: Sequence[RenderedMessage]) -> Layout:
+        self._layout.lay(seen, self._static_pieces, self.anchor_message)
+        return self._layout
 
     def _shared(self, seen: Iterable[RenderedMessage]) -> int:
         """Counts leading blocks that the epoch before sent, too."""
@@ -202,9 +203,9 @@ class ModelView:
         return self._sized[1]
 
     def _measure(self, seen: Sequence[RenderedMessage]) -> Size:
-        sent, history_raw = self._sums.of(seen)
-        raw = dict(self._static_raw)
-        for region, tokens in history_raw.items():
+        laid = self._lay(seen)
+        sent, raw = laid.sent, dict(self._static_raw)
+        for region, tokens in laid.raw.items():
             raw[region] = raw.get(region, 0) + tokens
         factor = self.calibration.factor
         history = round((sum(raw.values()) - sum(self._static_raw.values())) * factor)
@@ -230,14 +231,15 @@ class ModelView:
         if finish is None or not finish.usage.prompt:
             return
         seen = self.rendering.seen(messages)
-        before = [s for s in seen if s.rendered and s.message.id != message.id]
+        own = next((one.raw for one in reversed(seen) if one.message.id == message.id), ())
+        laid, static = self._lay(seen), sum(self._static_pieces)
         self.calibration = observe(
             self.calibration,
-            static=sum(self._static_raw.values()),
-            history=sum([sum(s.raw) for s in before]),
+            static=static,
+            history=laid.sizes[-1] - static - sum(own),
             reported=finish.usage.prompt,
         )
-        blocks = sum([len(s.raw) for s in before])
+        blocks = len(laid.spread.blocks) - len(own)
         self.anchor = Anchor(message.id, finish.usage, finish.started, blocks, message.model)
         self.last = self.anchor
         self._reported[message.id] = self.anchor

@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 
-from sidecar.core.conversation.growing import Growing, unchanged
+from sidecar.core.conversation.growing import Growing, identical, unchanged
 from sidecar.core.parts import Message, MessageId, TurnId
 
 
@@ -11,12 +11,17 @@ def message(number: int) -> Message:
     return Message(MessageId(f"m{number}"), TurnId("t"), "user", (), number)
 
 
+def values(one: Message) -> list[int]:
+    """Give none, one or more."""
+    return [one.created] * (one.created % 3)
+
+
 def test_only_what_is_new_or_changed_is_made() -> None:
     made: list[int] = []
 
-    def make(one: Message) -> int:
+    def make(one: Message) -> tuple[int, ...]:
         made.append(one.created)
-        return one.created
+        return (one.created,)
 
     log, growing = [message(n) for n in range(1_000)], Growing(make)
     assert list(growing.of(log)) == list(range(1_000))
@@ -28,7 +33,7 @@ def test_only_what_is_new_or_changed_is_made() -> None:
 
 
 def test_any_change_is_seen() -> None:
-    dice, log, growing = random.Random(1), [message(0)], Growing(lambda one: one.created)
+    dice, log, growing = random.Random(1), [message(0)], Growing(values)
     for step in range(400):
         match dice.randrange(5):
             case 0:
@@ -40,6 +45,7 @@ def test_any_change_is_seen() -> None:
                 log.insert(dice.randrange(len(log)), message(step))
             case _:
                 log.append(message(step))
-        assert list(growing.of(log)) == [one.created for one in log]
-    assert unchanged(log, log[:3]) == 3
+        assert list(growing.of(log)) == [value for one in log for value in values(one)]
+    assert unchanged(log, log[:3]) == identical(log, log[:3]) == 3
+    assert identical(log, [log[0], replace(log[1], created=-1), log[2]]) == 1
     assert unchanged([], log) == 0
