@@ -159,7 +159,17 @@ def test_the_wheel_has_the_vocabulary() -> None:
 
 
 PURE = {
-    *("ast", "base64", "binascii", "bisect", "collections", "dataclasses", "decimal", "fnmatch"),
+    *(
+        "array",
+        "ast",
+        "base64",
+        "binascii",
+        "bisect",
+        "collections",
+        "dataclasses",
+        "decimal",
+        "fnmatch",
+    ),
     *("functools", "hashlib", "heapq", "html", "importlib", "itertools", "json", "math"),
     *("operator", "pkgutil", "re", "sidecar", "sys", "types", "typing", "unicodedata"),
 }

@@ -92,7 +92,7 @@ class Rewrite:
     id: str
     cause: Cause
     shown: Mapping[PartId, Shown | None]
-    notes: tuple[Note, ...] = ()
+    notes: Sequence[Note] = ()
     retired: tuple[PartId, ...] = ()
 
 

@@ -1,6 +1,7 @@
 """Decodes the Messages API's stream into provider-neutral events."""
 
 from collections.abc import Iterator
+from sys import intern
 from typing import Any
 
 from sidecar.core.conversation.stream import (
@@ -61,7 +62,7 @@ class ResponseDecoder:
             case {"type": "content_block_stop", "index": int(index)}:
                 yield self._end(index)
             case {"type": "message_delta", "delta": dict(delta)}:
-                self._stop = str(delta.get("stop_reason") or self._stop)[:LONGEST_STOP]
+                self._stop = intern(str(delta.get("stop_reason") or self._stop)[:LONGEST_STOP])
                 self._usage = usage_of(_object(event.get("usage")), self._usage)
             case {"type": "message_stop"}:
                 self.finished = bool(self._stop)
@@ -77,9 +78,9 @@ class ResponseDecoder:
             case "tool":
                 self._raw[index] = ""
                 self._given[index] = block.get("input")
-                yield BlockStarted(
-                    index, "tool", str(block.get("id") or ""), str(block.get("name") or "")
-                )
+                # Of a long session's names there are few: they are kept once.
+                name = intern(str(block.get("name") or ""))
+                yield BlockStarted(index, "tool", str(block.get("id") or ""), name)
             case "reasoning":
                 match block:
                     case {"type": "redacted_thinking", "data": str(data)} if data:
@@ -137,6 +138,8 @@ class ResponseDecoder:
             return BlockFinished(index, None, f"it is not valid JSON: {error}")
         if is_deep(given):
             return BlockFinished(index, None, "it is nested too deep")
+        if isinstance(given, dict):
+            given = {intern(name): value for name, value in given.items()}
         return BlockFinished(index, given)
 
 

@@ -17,6 +17,7 @@ from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.rewrite_records import Recorded, written
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.clock import Clock
+from sidecar.session.view.kept_notes import KeptNotes
 from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.stale_thinking import unbound
 from sidecar.session.view.view_history import Views
@@ -57,7 +58,7 @@ class RewriteCommits:
         rewrite = decision.recorded.rewrite
         # Four in five of a long session's notes say again what others did, which logs hold, too.
         said = {note.text: note.text for note in self._views.view().notes.values()}
-        notes = tuple(
+        notes = KeptNotes(
             replace(note, id=self._clock.part_id(), text=said.get(note.text, note.text))
             for note in rewrite.notes
         )

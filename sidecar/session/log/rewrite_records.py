@@ -1,12 +1,13 @@
 """Rewrites as records, and back."""
 
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from sidecar.core.parts import JsonObject, MessageId
 from sidecar.core.prompt.visibility import (
     Dropped,
     Excerpt,
+    Note,
     Placeholder,
     Quoted,
     Rewrite,
@@ -25,6 +26,9 @@ from sidecar.store.format.view_records import (
     ViewRecord,
 )
 
+_NO_MORE, _GONE = Placeholder(), Dropped()
+_PLACEHOLDER, _DROPPED = PlaceholderShape(), DroppedShape()
+"""Each of them once: a long session leaves thousands of parts out."""
 _V = TypeVar("_V", RewriteRecord, UndoneRecord)
 
 
@@ -61,7 +65,8 @@ def written(recorded: Recorded, kind: type[_V]) -> _V:
         compaction_id=rewrite.id,
         cause=rewrite.cause,
         shown={part_id: _shape(how) for part_id, how in rewrite.shown.items()},
-        notes=rewrite.notes,
+        # Any sequence of notes is written as a list.
+        notes=cast("tuple[Note, ...]", rewrite.notes),
         retired=rewrite.retired,
         policy=recorded.policy,
         reason=recorded.reason,
@@ -109,9 +114,9 @@ def _shape(how: Shown | None) -> ShownShape | None:
         case Quoted(spans=spans):
             return QuotedShape(spans)
         case Placeholder():
-            return PlaceholderShape()
+            return _PLACEHOLDER
         case Dropped():
-            return DroppedShape()
+            return _DROPPED
         case None:
             return None
 
@@ -125,8 +130,8 @@ def _shown(shape: ShownShape | None) -> Shown | None:
         case QuotedShape(spans=spans):
             return Quoted(spans)
         case PlaceholderShape():
-            return Placeholder()
+            return _NO_MORE
         case DroppedShape():
-            return Dropped()
+            return _GONE
         case None:
             return None

@@ -31,6 +31,9 @@ from sidecar.core.prompt.visibility import Note, Shown, rendered_note, show
 PartWeights: TypeAlias = Mapping[PartId, tuple[int, int]]
 """Raw estimates by part: (the call's own share, the rest)."""
 
+NO_REGIONS: Mapping[Region, int] = {}
+"""Of most messages of a long session, which show nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class RenderedMessage:
@@ -46,7 +49,7 @@ class RenderedMessage:
     raw: tuple[int, ...]
     regions: Mapping[Region, int]
 
-    def weights(self) -> PartWeights:
+    def weights(self) -> dict[PartId, tuple[int, int]]:
         parts: dict[PartId, tuple[int, int]] = {}
         blocks = (block for one in self.rendered for block in one.blocks)
         for block, tokens in zip(blocks, self.raw, strict=True):
@@ -100,7 +103,9 @@ def look(
             raw.append(counted.tokens or 0)
             regions[region] = regions.get(region, 0) + raw[-1]
         rendered.append(Rendered(one.role, tuple(blocks)))
-    return RenderedMessage(message, model, notes, tuple(rendered), tuple(raw), regions)
+    return RenderedMessage(
+        message, model, notes, tuple(rendered), tuple(raw), regions or NO_REGIONS
+    )
 
 
 def _kept(before: RenderedMessage, message: Message) -> dict[PartId, KnownCall]:

@@ -23,7 +23,7 @@ from sidecar.core.prompt.tokens import (
     observe,
 )
 from sidecar.core.prompt.warmth import TTL_MS
-from sidecar.session.view.layout import Layout
+from sidecar.session.view.laid_prompt import LaidPrompt
 from sidecar.session.view.message_view import Anchor, RenderedMessage, alike
 from sidecar.session.view.rendering import Rendering
 from sidecar.tools.mcp_names import server_of
@@ -56,11 +56,11 @@ class ModelView:
         self._sent: Mapping[MessageId, RenderedMessage] = {}
         self.last: Anchor | None = None
         self.anchor: Anchor | None = None
-        self._left: list[tuple[core_view.View, Anchor]] = []
+        self._left: list[tuple[int, Anchor]] = []
         self._reported: dict[MessageId, Anchor] = {}
         self._built: tuple[object, Prompt] | None = None
         self._sized: tuple[object, Size] | None = None
-        self._layout = Layout()
+        self._laid = LaidPrompt()
         self.static = static
         self._static_raw: dict[Region, int] = {}
         self.calibration = Calibration(factor)
@@ -105,7 +105,7 @@ class ModelView:
 
     def imagined(self) -> "ModelView":
         other = copy(self)
-        vars(other).update({"rendering": self.rendering.imagined(), "_layout": Layout()})
+        vars(other).update({"rendering": self.rendering.imagined(), "_laid": LaidPrompt()})
         return other
 
     def become(self, other: "ModelView") -> None:
@@ -120,23 +120,26 @@ class ModelView:
         """
         answered = self.anchor is not None
         if since is not None and self.anchor is not None:
-            self._left = [*self._left[-LEFT:], (self.rendering.shown, self.anchor)]
+            self._left = [*self._left[-LEFT:], (_mark(self.rendering.shown), self.anchor)]
         before = self.rendering.reshape(shown)
         self.anchor_message = anchor_message
         if since is not None:
             self._forget(since)
             self._sent = before if answered else self._sent
             # What was taken back is known again: the provider has counted just this prompt.
-            known = (anchor for view, anchor in reversed(self._left) if view == shown)
+            mark = _mark(shown)
+            known = (anchor for left, anchor in reversed(self._left) if left == mark)
             self.anchor = next(known, None)
 
     def take_rest(
         self, pairs: Sequence[tuple[core_view.View, core_view.View]], shown: core_view.View
     ) -> None:
         """Widens a window's view to the whole log's; `pairs` are (narrow, wide)."""
-        whole = {id(narrow): wide for narrow, wide in pairs}
+        wide = {_mark(narrow): view for narrow, view in pairs} if self._left else {}
         self.rendering.shown = shown
-        self._left = [(whole.get(id(v), v), anchor) for v, anchor in self._left]
+        self._left = [
+            (_mark(wide[mark]) if mark in wide else mark, anchor) for mark, anchor in self._left
+        ]
 
     def stand_on(self, message_id: MessageId, shown: core_view.View) -> None:
         """Anchors at an earlier answer, if remembered and sent in this view."""
@@ -176,9 +179,9 @@ class ModelView:
         )
         return replace(prompt, breakpoints=marks)
 
-    def _lay(self, seen: Sequence[RenderedMessage]) -> Layout:
-        self._layout.lay(seen, self._static_pieces, self.anchor_message)
-        return self._layout
+    def _lay(self, seen: Sequence[RenderedMessage]) -> LaidPrompt:
+        self._laid.lay(seen, self._static_pieces, self.anchor_message)
+        return self._laid
 
     def _shared(self, seen: Iterable[RenderedMessage]) -> int:
         """Counts leading blocks that the epoch before sent, too."""
@@ -265,3 +268,8 @@ class ModelView:
                 return added + one.regions.get("toolResults", 0)
             added += sum(one.raw)
         return 0
+
+
+def _mark(view: core_view.View) -> int:
+    """Tells views apart: each lists all that ever left the prompt, too much to keep for an undo."""
+    return hash((frozenset(view.shown.items()), frozenset(view.notes.values())))

@@ -1,7 +1,7 @@
 """Renders and counts each message once."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 
 from sidecar.core.conversation.growing import unchanged
@@ -34,7 +34,7 @@ class Rendering:
         self._model, self._bound = model, bound
         self._seen: dict[MessageId, RenderedMessage] = {}
         self._row: tuple[list[Message], tuple[RenderedMessage, ...]] = ([], ())
-        self._whole: dict[MessageId, tuple[Message, PartWeights]] = {}
+        self._whole: dict[MessageId, tuple[Message, tuple[int, ...]]] = {}
         self._before: Mapping[MessageId, tuple[core_view.Note, ...]] = {}
 
     def imagined(self) -> "Rendering":
@@ -103,14 +103,16 @@ class Rendering:
         """Returns raw estimates (call, rest) of parts as if verbatim."""
         known = self._whole.get(message.id)
         if known is not None and known[0] is message:
-            return known[1]
+            return _by_part(message, known[1])
         seen = self._seen.get(message.id)
         touched = any(part.id in self.shown.shown for part in message.parts)
         if seen is None or seen.message is not message or touched:
             seen = look(message, {}, self._reader(message), self._count)
         weights = seen.weights()
-        self._whole[message.id] = (message, weights)
-        return weights
+        # A dictionary for each message would take four times the memory.
+        flat = tuple(n for part in message.parts for n in weights.get(part.id, (0, 0)))
+        self._whole[message.id] = (message, flat)
+        return _by_part(message, flat)
 
     async def weigh(self, message: Message) -> int:
         if characters(message) > THREAD_CHARS:
@@ -136,3 +138,8 @@ class Rendering:
         """Returns the reading model; none for thinking bound to other bytes."""
         unreadable = message.created < self._bound and thinks(message)
         return "" if unreadable else self._model
+
+
+def _by_part(message: Message, flat: Sequence[int]) -> PartWeights:
+    pairs = zip(flat[::2], flat[1::2], strict=True)
+    return {part.id: both for part, both in zip(message.parts, pairs, strict=True)}

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from weakref import ReferenceType, ref
 
 from sidecar.core.parts import MessageId, Millis, PartId
-from sidecar.core.prompt.visibility import Rewrite, View, fold_rewrites
+from sidecar.core.prompt.visibility import Note, Rewrite, View, fold_rewrites
 from sidecar.session.log.rewrite_records import Recorded, recorded_in
+from sidecar.session.view.kept_notes import KeptNotes
 from sidecar.store.format.record_codec import LogRecord
 from sidecar.store.format.view_records import (
     PinRecord,
@@ -64,6 +65,7 @@ class Views:
         self._view = View()
         self._epochs: list[Epoch] = [Epoch(0, self._view)]
         self._opened: tuple[Millis, Recorded] | None = None
+        self._in_view: list[KeptNotes] = []
 
     def take_rest(self) -> list[tuple[View, View]]:
         """Reads all, not only a window; returns pairs of narrow and whole views."""
@@ -175,8 +177,19 @@ class Views:
             later = (*last.later, recorded.rewrite) if len(last.later) < SHARE else ()
         else:
             self._view = fold_rewrites(r.rewrite for r in stand)
+        self._pack(recorded.rewrite.notes)
         base = last.base if later else self._view
         self._epochs.append(Epoch(record.at, base, newest, opened, later, [ref(self._view)]))
+
+    def _pack(self, newest: Sequence[Note]) -> None:
+        """Packs the notes of rewrites of which none is left in the view."""
+        added = [newest] if isinstance(newest, KeptNotes) else []
+        kept, self._in_view = [*self._in_view, *added], []
+        for notes in kept:
+            if any(note.id in self._view.notes for note in notes):
+                self._in_view.append(notes)
+            else:
+                notes.pack()
 
 
 def _is(recorded: Recorded, compaction_id: str) -> bool:

@@ -83,7 +83,7 @@ _HEAD = ("#kind", "#revision", "#at")
 def fields_of_record(record: LogRecord) -> JsonObject:
     if isinstance(record, UnknownRecord):
         return record.body
-    body: JsonObject = to_builtins(record)
+    body: JsonObject = to_builtins(record, enc_hook=list)
     return {name: _plain(value) for name, value in body.items() if name not in _HEAD}
 
 

@@ -7,7 +7,7 @@ from itertools import accumulate, chain
 from sidecar.core.parts import Message, MessageId, PartId, TextPart, TurnId
 from sidecar.core.prompt.prompt import Static, assemble, spread
 from sidecar.core.prompt.visibility import Note
-from sidecar.session.view.layout import Layout
+from sidecar.session.view.laid_prompt import LaidPrompt
 from sidecar.session.view.message_view import RenderedMessage, look
 
 STATIC = Static("m", (), (), 1)
@@ -16,31 +16,31 @@ STATIC = Static("m", (), (), 1)
 def seen(number: int, dice: random.Random, mark: str = "") -> RenderedMessage:
     """A message of up to two texts, of either role, some behind a note."""
     texts = [f"{mark}{number} {n}" for n in range(dice.randrange(3))]
-    parts = tuple(TextPart(PartId(f"p{number}.{n}"), text, "user") for n, text in enumerate(texts))
+    parts = tuple(TextPart(PartId(f"p{number}.{n}"), text, "typed") for n, text in enumerate(texts))
     role = dice.choice(("user", "assistant"))
     message = Message(MessageId(f"m{number}"), TurnId("t"), role, parts, number, model="m")
     note = Note(PartId(f"n{number}"), "what went", message.id)
     return look(message, {}, "m", len, (note,) if not dice.randrange(9) else ())
 
 
-def check(layout: Layout, row: tuple[RenderedMessage, ...], anchor: MessageId | None) -> None:
-    layout.lay(row, (5, 3), anchor)
+def check(laid: LaidPrompt, row: tuple[RenderedMessage, ...], anchor: MessageId | None) -> None:
+    laid.lay(row, (5, 3), anchor)
     prompt = assemble(STATIC, chain.from_iterable(one.rendered for one in row))
-    assert tuple(layout.messages) == prompt.messages
-    laid = spread(prompt)
-    assert layout.spread.blocks == laid.blocks
-    assert layout.spread.firsts == laid.firsts[: len(prompt.messages)]
+    assert tuple(laid.messages) == prompt.messages
+    whole = spread(prompt)
+    assert laid.spread.blocks == whole.blocks
+    assert laid.spread.firsts == whole.firsts[: len(prompt.messages)]
     raw = [tokens for one in row for tokens in one.raw]
-    assert list(layout.sizes) == [*accumulate([5, 3, *raw])]
-    assert sum(layout.raw.values()) == sum(raw)
-    assert layout.sent == sum(len(o.rendered) - len(o.notes) for o in row if o.rendered)
+    assert list(laid.sizes) == [*accumulate([5, 3, *raw])]
+    assert sum(laid.raw.values()) == sum(raw)
+    assert laid.sent == sum(len(o.rendered) - len(o.notes) for o in row if o.rendered)
     ids = [one.message.id for one in row]
     before = row[: ids.index(anchor)] if anchor in ids else ()
-    assert layout.anchored == sum(len(one.raw) for one in before)
+    assert laid.anchored == sum(len(one.raw) for one in before)
 
 
 def test_whatever_was_laid_out_before() -> None:
-    dice, layout = random.Random(1), Layout()
+    dice, laid = random.Random(1), LaidPrompt()
     row: tuple[RenderedMessage, ...] = ()
     anchor: MessageId | None = None
     for step in range(600):
@@ -58,4 +58,4 @@ def test_whatever_was_laid_out_before() -> None:
                 pass
             case _:
                 row = (*row, seen(step, dice))
-        check(layout, row, anchor)
+        check(laid, row, anchor)

@@ -11,7 +11,7 @@ from sidecar.core.prompt.render import Region, Rendered
 from sidecar.session.view.message_view import RenderedMessage
 
 
-class Layout:
+class LaidPrompt:
     """What was last laid out, good until the next time.
 
     `messages` are joined, and spread as blocks. `sizes`: cumulative raw estimates of the static
