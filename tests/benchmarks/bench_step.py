@@ -2,18 +2,19 @@
 
 A step is timed from the moment the model's answer has ended to the next request that the model
 gets, with a client's tool that answers at once: logging, durability, rendering, counting,
-breakpoints, meter, and the body as JSON. Beside it stands `json.dumps` of the same body, which
-every client of the API has to pay.
+breakpoints, meter, and the body as JSON. Beside it stand the CPU of this process, of which the body
+alone, whose bytes grow with the prompt, and `json.dumps` of the same body, which every client of
+the API has to pay. Short outputs let a prompt of 3,000 messages fit every window.
 """
 
 import asyncio
 import json
 import tempfile
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 from sidecar.config import Config
 from sidecar.config.reload import CurrentSettings
@@ -41,7 +42,20 @@ from tests.fakes.scripted_model import calls, says, started, stop
 from tests.replay.recorded import tokenizer
 
 STEPS = 15
+SHORT = 400
+"""Characters of a short output."""
 OUTPUT = "def handler(request):\n    return respond(request, status=200)\n" * 25
+
+
+@dataclass(frozen=True, slots=True)
+class StepTook:
+    """Medians in ms: our time of a step, CPU, of which the body's, and `json.dumps` of that."""
+
+    own: float
+    cpu: float
+    body: float
+    dumps: float
+    bytes: int
 
 
 class TimedModel:
@@ -52,10 +66,17 @@ class TimedModel:
         self._encoder = Encoder()
         self.left = 0
         self.number = 0
+        self.bytes = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin to measure anew."""
         self.asked: list[float] = []
         self.answered: list[float] = []
         self.dumps: list[float] = []
-        self.bytes = 0
+        self.bodies: list[float] = []
+        self.cpu: list[float] = []
+        self._used = process_time()
 
     def body(self, request: ModelRequest) -> JsonObject:
         """Give the real body."""
@@ -63,8 +84,11 @@ class TimedModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """Encode as the real model does, then call a tool, or end when enough was asked."""
+        begun = process_time()
         self.bytes = len(self._encoder.write(request, stream=True))
+        self.bodies.append(process_time() - begun)
         self.asked.append(self._clock())
+        self.cpu.append(process_time() - self._used)
         body = self.body(request)
         begun = self._clock()
         json.dumps(body)
@@ -81,6 +105,7 @@ class TimedModel:
         for event in script:
             if isinstance(event, ResponseFinished):
                 self.answered.append(self._clock())
+                self._used = process_time()
             yield event  # type: ignore[misc]
 
     async def ping(self, request: ModelRequest) -> Usage:
@@ -95,13 +120,14 @@ class InstantEditor:
     can_read_files = can_write_files = False
     terminals = None
 
-    def __init__(self) -> None:
+    def __init__(self, characters: int = len(OUTPUT)) -> None:
         self.number = 0
+        self._output = OUTPUT[:characters]
 
     async def call_tool(self, *_: object) -> JsonObject:
-        """Give an output of some 1,600 characters."""
+        """Give an output, by default of some 1,600 characters."""
         self.number += 1
-        return {"content": [{"type": "text", "text": f"# {self.number}\n{OUTPUT}"}]}
+        return {"content": [{"type": "text", "text": f"# {self.number}\n{self._output}"}]}
 
 
 def info(_: str) -> ModelInfo:
@@ -146,9 +172,10 @@ async def measure(
     folder: Path,
     observe: Observe = ignore,
     clock: Callable[[], float] = perf_counter,
-) -> tuple[float, float, int]:
-    """Give medians in ms: our time per step, `json.dumps` of the body; and the body's bytes."""
-    model, editor = TimedModel(clock), InstantEditor()
+    characters: int = len(OUTPUT),
+) -> StepTook:
+    """Measure steps of a session of so many messages, whose outputs have so many characters."""
+    model, editor = TimedModel(clock), InstantEditor(characters)
     store = Store.open(folder, now=read_clock)
     buffers = Buffers()
     config = Config(model="timed", max_steps=100_000)
@@ -164,14 +191,16 @@ async def measure(
         session = await sessions.get(opened.session_id)
         model.left = messages // 2
         await session.prompt(PromptRequest(({"type": "text", "text": "work"},)))
-        model.asked, model.answered, model.dumps, model.left = [], [], [], STEPS + 1
+        model.forget()
+        model.left = STEPS + 1
         await session.prompt(PromptRequest(({"type": "text", "text": "go on"},)))
         own = [
             asked - answered
             for answered, asked in zip(model.answered, model.asked[1:], strict=False)
         ]
         await sessions.open.shutdown()
-    return median(own) * 1000, median(model.dumps) * 1000, model.bytes
+    took = (own, model.cpu[1:], model.bodies[1:], model.dumps)
+    return StepTook(*(median(some) * 1000 for some in took), model.bytes)
 
 
 async def stream(deltas: int, folder: Path) -> tuple[float, float]:
@@ -218,12 +247,19 @@ async def stream(deltas: int, folder: Path) -> tuple[float, float]:
 
 def main() -> None:
     """Print the tables."""
-    print("our own time per step (median of 15)")
-    print(f"{'messages':>9} {'ours ms':>8} {'json.dumps ms':>14} {'body KB':>8}")
-    for messages in (100, 300, 1_000, 3_000):
-        with tempfile.TemporaryDirectory() as folder:
-            own, dumps, size = asyncio.run(measure(messages, Path(folder)))
-        print(f"{messages:>9} {own:>8.1f} {dumps:>14.1f} {size / 1000:>8.0f}")
+    print("our own time per step (median of 15), and how often that of the first")
+    head = ("messages", "KB", "ours ms", "times", "CPU ms", "times", "body's", "json.dumps")
+    print(" ".join(f"{name:>10}" for name in head))
+    for characters in (SHORT, len(OUTPUT)):
+        first: StepTook | None = None
+        for messages in (100, 300, 1_000, 3_000):
+            with tempfile.TemporaryDirectory() as folder:
+                took = asyncio.run(measure(messages, Path(folder), characters=characters))
+            first = first or took
+            times, more = took.own / first.own, took.cpu / first.cpu
+            cells = f"{messages:>10} {took.bytes / 1000:>10.0f} {took.own:>10.1f} {times:>10.2f}"
+            cells += f" {took.cpu:>10.1f} {more:>10.2f} {took.body:>10.1f} {took.dumps:>10.1f}"
+            print(cells, flush=True)
     print("\nstreaming with the meter on (aim: 5,000 a second, no gap of 50 ms)")
     with tempfile.TemporaryDirectory() as folder:
         rate, longest = asyncio.run(stream(20_000, Path(folder)))

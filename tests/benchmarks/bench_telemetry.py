@@ -115,10 +115,10 @@ async def play(telemetry: Telemetry | None) -> tuple[float, float, float]:
         await timed.observer.export(sent, "bench", {}, dict, lambda: 0)
     with tempfile.TemporaryDirectory() as folder:
         if telemetry is None:
-            own, _, _ = await measure(MESSAGES, Path(folder), clock=thread_time)
+            own = (await measure(MESSAGES, Path(folder), clock=thread_time)).own
             return own, 0.0, 0.0
         with timed.watched():
-            own, _, _ = await measure(MESSAGES, Path(folder), timed.take, thread_time)
+            own = (await measure(MESSAGES, Path(folder), timed.take, thread_time)).own
     begun = thread_time()
     timed.observer.settle()
     timed.after += thread_time() - begun

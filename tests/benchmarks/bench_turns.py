@@ -221,6 +221,10 @@ def main(arguments: Sequence[str] = ()) -> None:
             cells += f"{median(one.told for one in some):>6.0f}"
             print(f"{name:10}{f'{at + 1}-{at + len(some)}':>10}{cells}", flush=True)
         print(f"{name:10}{'left':>10}{'':24}{left:>7.2f}")
+        early, late = (median(one.cpu for one in some) for some in (took[20:40], took[-20:]))
+        if len(took) >= 60:
+            more = f"{late / early:.2f} times the CPU of turns 21-40 in the last 20"
+            print(f"{name:10}{more}, {took[-1].memory - took[0].memory:+.1f} MiB since the first")
 
 
 if __name__ == "__main__":
