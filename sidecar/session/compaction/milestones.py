@@ -36,6 +36,7 @@ logger = logging.getLogger("sidecar.session")
 
 PRESSURE = 0.85
 """The share of what may be in use at which the state is saved before a rewrite is forced."""
+STATE = "state.json"
 LONGEST_NAME = 255
 """Bytes of a folder's name that file systems take."""
 MOST_BYTES = 64 * 1024 * 1024
@@ -71,6 +72,14 @@ def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneRea
             return "85 per cent" if now.used >= PRESSURE > last.used else None
 
 
+@dataclass(slots=True)
+class Written:
+    """What a session last wrote; `mark` tells the file from what others write."""
+
+    version: int = 0
+    mark: tuple[int, ...] | None = None
+
+
 class Milestones:
     """Writes milestones, from the session's task; failures raise nothing."""
 
@@ -90,6 +99,7 @@ class Milestones:
         self._reading: tuple[int, frozenset[MessageId]] | None = None
         self._last = MilestoneMark()
         self._saving = asyncio.Lock()
+        self._written = Written()
         self._folding = Folding()
         self._heard: MessageId | None = None
 
@@ -129,7 +139,7 @@ class Milestones:
                 facts = await _facts(store, row.id)
                 branch = await asyncio.to_thread(read_branch, Path(row.cwd))
                 made = Milestone(row.id, window, version, at, told, facts, row.cwd, branch, why)
-                return await asyncio.to_thread(write, store.folder, made)
+                return await asyncio.to_thread(write, store.folder, made, self._written)
             except (SidecarError, OSError, ValueError) as error:
                 logger.warning("no checkpoint of session %s was written: %s", row.id, error)
                 return False
@@ -183,17 +193,19 @@ def folder_of(data_dir: Path, session_id: SessionId) -> Path:
     return data_dir / MILESTONES / session_id
 
 
-def write(data_dir: Path, checkpoint: Milestone) -> bool:
+def write(data_dir: Path, checkpoint: Milestone, own: Written | None = None) -> bool:
     """Writes a milestone unless a newer is stored; returns whether it did. Blocks.
 
-    OSError leaves the former `state.json`.
+    What is still as `own` says is not read. OSError leaves the former `state.json`.
     """
-    folder = folder_of(data_dir, checkpoint.session_id)
-    stored = read(data_dir, checkpoint.session_id)
+    folder, version = folder_of(data_dir, checkpoint.session_id), checkpoint.state_version
+    own = own or Written()
+    known = own.mark is not None and own.mark == _mark(folder) and own.version <= version
+    stored = None if known else read(data_dir, checkpoint.session_id)
     if stored is not None and not may_replace(stored, checkpoint):
         logger.warning(
             "a checkpoint of state %d was not written over state %d of session %s",
-            checkpoint.state_version,
+            version,
             stored.state_version,
             checkpoint.session_id,
         )
@@ -205,14 +217,22 @@ def write(data_dir: Path, checkpoint: Milestone) -> bool:
     write_atomically(real / "state.md", legible(to_markdown(checkpoint, when)), private=True)
     # On one line: an indent would have `dumps` run in Python, for four times as long.
     told = json.dumps(to_json(checkpoint), ensure_ascii=True)
-    write_atomically(real / "state.json", told + "\n", private=True)
+    write_atomically(real / STATE, told + "\n", private=True)
+    own.version, own.mark = version, _mark(real)
     return True
+
+
+def _mark(folder: Path) -> tuple[int, ...] | None:
+    with suppress(OSError):
+        found = (folder / STATE).stat()
+        return found.st_ino, found.st_mtime_ns, found.st_size
+    return None
 
 
 def read(data_dir: Path, session_id: SessionId) -> Milestone | None:
     """Reads a milestone, `None` if missing or unreadable. Blocks."""
     try:
-        path = folder_of(data_dir, session_id) / "state.json"
+        path = folder_of(data_dir, session_id) / STATE
         with path.open("rb") as file:
             return from_json(json.loads(file.read(MOST_BYTES)))
     except FileNotFoundError:
@@ -226,7 +246,7 @@ def remove(data_dir: Path, session_id: SessionId) -> None:
     """Deletes a milestone, ignoring failures. Blocks."""
     with suppress(OSError, ValueError):
         folder = folder_of(data_dir, session_id)
-        for name in ("state.json", "state.md"):
+        for name in (STATE, "state.md"):
             (folder / name).unlink(missing_ok=True)
         folder.rmdir()
 

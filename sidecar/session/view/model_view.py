@@ -125,7 +125,8 @@ class ModelView:
         self.anchor_message = anchor_message
         if since is not None:
             self._forget(since)
-            self._sent = before if answered else self._sent
+            if answered:
+                self._sent = {name: seen for name, seen in before.items() if seen.rendered}
             # What was taken back is known again: the provider has counted just this prompt.
             mark = _mark(shown)
             known = (anchor for left, anchor in reversed(self._left) if left == mark)

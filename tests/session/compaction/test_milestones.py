@@ -18,6 +18,7 @@ from sidecar.core.text.digest import bytes_hash
 from sidecar.session.compaction import milestones
 from sidecar.session.compaction.milestones import (
     MilestoneMark,
+    Written,
     drifted,
     due,
     read,
@@ -231,6 +232,20 @@ async def test_whatever_the_order_in_which_they_are_written_the_newest_stays(
     found = read(tmp_path, SessionId("ses_1"))
     assert found is not None
     assert found.state_version == 9
+
+
+def test_only_what_is_still_ones_own_is_not_read_before_it_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other = Written(), Written()
+    assert write(tmp_path, checkpoint(1), own)
+    with monkeypatch.context() as context:
+        context.delattr(milestones, "read")
+        assert write(tmp_path, checkpoint(2), own)
+    assert write(tmp_path, checkpoint(9), other)
+    assert not write(tmp_path, checkpoint(3), own)
+    assert not write(tmp_path, checkpoint(8), other)
+    assert read(tmp_path, SessionId("ses_1")) == checkpoint(9)
 
 
 @pytest.mark.parametrize("broken", ["", "{", "[]", "{}", "[" * 200_000])

@@ -108,7 +108,7 @@ async def test_of_notes_only_those_in_view_are_kept_apart_and_no_text_twice(desk
     assert 0 < len(kept) <= len(view) <= len(live) < len(made) / 2
     texts = [note.text for note in live]
     # A rewrite may say the same of two places.
-    assert len({*map(id, texts)}) <= len({*texts}) + 1
+    assert len({*map(id, texts)}) < 1.1 * len({*texts})
 
 
 def _live(kind: type[T]) -> list[T]:
