@@ -93,7 +93,7 @@ class Rewrite:
     cause: Cause
     shown: Mapping[PartId, Shown | None]
     notes: Sequence[Note] = ()
-    retired: tuple[PartId, ...] = ()
+    retired: Sequence[PartId] = ()
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

@@ -73,7 +73,7 @@ def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneRea
 
 
 @dataclass(slots=True)
-class Written:
+class OwnState:
     """What a session last wrote; `mark` tells the file from what others write."""
 
     version: int = 0
@@ -99,7 +99,7 @@ class Milestones:
         self._reading: tuple[int, frozenset[MessageId]] | None = None
         self._last = MilestoneMark()
         self._saving = asyncio.Lock()
-        self._written = Written()
+        self._own = OwnState()
         self._folding = Folding()
         self._heard: MessageId | None = None
 
@@ -139,7 +139,7 @@ class Milestones:
                 facts = await _facts(store, row.id)
                 branch = await asyncio.to_thread(read_branch, Path(row.cwd))
                 made = Milestone(row.id, window, version, at, told, facts, row.cwd, branch, why)
-                return await asyncio.to_thread(write, store.folder, made, self._written)
+                return await asyncio.to_thread(write, store.folder, made, self._own)
             except (SidecarError, OSError, ValueError) as error:
                 logger.warning("no checkpoint of session %s was written: %s", row.id, error)
                 return False
@@ -193,13 +193,13 @@ def folder_of(data_dir: Path, session_id: SessionId) -> Path:
     return data_dir / MILESTONES / session_id
 
 
-def write(data_dir: Path, checkpoint: Milestone, own: Written | None = None) -> bool:
+def write(data_dir: Path, checkpoint: Milestone, own: OwnState | None = None) -> bool:
     """Writes a milestone unless a newer is stored; returns whether it did. Blocks.
 
     What is still as `own` says is not read. OSError leaves the former `state.json`.
     """
     folder, version = folder_of(data_dir, checkpoint.session_id), checkpoint.state_version
-    own = own or Written()
+    own = own or OwnState()
     known = own.mark is not None and own.mark == _mark(folder) and own.version <= version
     stored = None if known else read(data_dir, checkpoint.session_id)
     if stored is not None and not may_replace(stored, checkpoint):

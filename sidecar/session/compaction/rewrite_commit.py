@@ -17,7 +17,7 @@ from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.rewrite_records import Recorded, written
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.clock import Clock
-from sidecar.session.view.kept_notes import KeptNotes
+from sidecar.session.view.kept_notes import KeptIds, KeptNotes
 from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.stale_thinking import unbound
 from sidecar.session.view.view_history import Views
@@ -62,7 +62,8 @@ class RewriteCommits:
             replace(note, id=self._clock.part_id(), text=said.get(note.text, note.text))
             for note in rewrite.notes
         )
-        recorded = replace(decision.recorded, rewrite=replace(rewrite, notes=notes))
+        kept = replace(rewrite, notes=notes, retired=KeptIds(rewrite.retired))
+        recorded = replace(decision.recorded, rewrite=kept)
         static = decision.view.static
         await self._log_rewrite(written(recorded, RewriteRecord), recorded, tell, static, facts)
         return recorded

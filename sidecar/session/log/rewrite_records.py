@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
-from sidecar.core.parts import JsonObject, MessageId
+from sidecar.core.parts import JsonObject, MessageId, PartId
 from sidecar.core.prompt.visibility import (
     Dropped,
     Excerpt,
@@ -65,9 +65,9 @@ def written(recorded: Recorded, kind: type[_V]) -> _V:
         compaction_id=rewrite.id,
         cause=rewrite.cause,
         shown={part_id: _shape(how) for part_id, how in rewrite.shown.items()},
-        # Any sequence of notes is written as a list.
+        # Any sequence is written as a list.
         notes=cast("tuple[Note, ...]", rewrite.notes),
-        retired=rewrite.retired,
+        retired=cast("tuple[PartId, ...]", rewrite.retired),
         policy=recorded.policy,
         reason=recorded.reason,
         tokens_before=recorded.tokens_before,

@@ -6,47 +6,74 @@ Each rewrite says most of an older one's notes anew: a long session keeps thousa
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import overload
+from typing import Any, Generic, TypeVar, overload
 
+from sidecar.core.parts import PartId
 from sidecar.core.prompt.visibility import Note
 
+_T = TypeVar("_T")
 
-class KeptNotes(Sequence[Note]):
-    """Equal to a tuple of the same notes."""
 
-    __slots__ = ("_count", "_notes", "_packed")
+class _Kept(Sequence[_T], Generic[_T]):
+    """Equal to a tuple of the same values; packed, these are made anew whenever asked for."""
 
-    def __init__(self, notes: Iterable[Note]) -> None:
-        self._notes = tuple(notes)
-        self._count = len(self._notes)
+    __slots__ = ("_count", "_packed", "_values")
+
+    def __init__(self, values: Iterable[_T]) -> None:
+        self._values = tuple(values)
+        self._count = len(self._values)
         self._packed = b""
 
     def pack(self) -> None:
-        """From now on notes are made anew whenever they are asked for."""
-        if self._notes:
-            rows = [(note.id, note.text, note.before, note.region) for note in self._notes]
-            self._packed, self._notes = zlib.compress(json.dumps(rows).encode(), 1), ()
+        if self._values:
+            rows = json.dumps([self._row(value) for value in self._values])
+            self._packed, self._values = zlib.compress(rows.encode(), 1), ()
 
-    def _all(self) -> tuple[Note, ...]:
+    def _row(self, value: _T) -> object:
+        return value
+
+    def _value(self, row: Any) -> _T:  # noqa: ANN401 - as JSON gives a row
+        found: _T = row
+        return found
+
+    def _all(self) -> tuple[_T, ...]:
         if not self._packed:
-            return self._notes
-        return tuple(Note(*row) for row in json.loads(zlib.decompress(self._packed)))
+            return self._values
+        return tuple(map(self._value, json.loads(zlib.decompress(self._packed))))
 
     def __len__(self) -> int:
         return self._count
 
-    def __iter__(self) -> Iterator[Note]:
-        return iter(self._all())
-
     @overload
-    def __getitem__(self, index: int) -> Note: ...
+    def __getitem__(self, index: int) -> _T: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[Note, ...]: ...
-    def __getitem__(self, index: int | slice) -> Note | tuple[Note, ...]:
+    def __getitem__(self, index: slice) -> tuple[_T, ...]: ...
+    def __getitem__(self, index: int | slice) -> _T | tuple[_T, ...]:
         return self._all()[index]
 
+    def __iter__(self) -> Iterator[_T]:
+        return iter(self._all())
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, tuple | KeptNotes) and self._all() == tuple(other)
+        return isinstance(other, tuple | _Kept) and self._all() == tuple(other)
 
     def __hash__(self) -> int:
         return hash(self._all())
+
+
+class KeptNotes(_Kept[Note]):
+    """To be packed once no view shows one of them."""
+
+    def _row(self, value: Note) -> object:
+        return value.id, value.text, value.before, value.region
+
+    def _value(self, row: Any) -> Note:  # noqa: ANN401 - as JSON gives a row
+        return Note(*row)
+
+
+class KeptIds(_Kept[PartId]):
+    """Packed from the beginning."""
+
+    def __init__(self, values: Iterable[PartId]) -> None:
+        super().__init__(values)
+        self.pack()

@@ -18,7 +18,7 @@ from sidecar.core.text.digest import bytes_hash
 from sidecar.session.compaction import milestones
 from sidecar.session.compaction.milestones import (
     MilestoneMark,
-    Written,
+    OwnState,
     drifted,
     due,
     read,
@@ -237,7 +237,7 @@ async def test_whatever_the_order_in_which_they_are_written_the_newest_stays(
 def test_only_what_is_still_ones_own_is_not_read_before_it_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own, other = Written(), Written()
+    own, other = OwnState(), OwnState()
     assert write(tmp_path, checkpoint(1), own)
     with monkeypatch.context() as context:
         context.delattr(milestones, "read")
