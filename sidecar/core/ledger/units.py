@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.call_outcome import (
@@ -141,7 +142,13 @@ def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
 
 def in_row(names: Iterable[str]) -> tuple[str, ...]:
     """Sorts names into a tuple: a set takes six times the memory."""
-    return tuple(sorted(names))
+    return _once(tuple(sorted(names)))
+
+
+@lru_cache(maxsize=128)
+def _once(row: tuple[str, ...]) -> tuple[str, ...]:
+    """Builds and tests print the same names again and again."""
+    return row
 
 
 def note_kind(region: str) -> UnitKind:

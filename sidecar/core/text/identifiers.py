@@ -44,7 +44,8 @@ def names_in(text: str) -> frozenset[str]:
         long = {word for word in words if len(word) > LONGEST}
         stripped = (word.rstrip(_ENDS) for word in long)
         words = (words - long).union(word for word in stripped if len(word) <= LONGEST)
-    found = set(map(_name, words))
+    # Half of all words are too short to be worth a look, and would fill its cache.
+    found = {_name(word) for word in words if len(word) >= LEAST}
     found.discard("")
     if "`" in text:
         found.update(span for span in _SPAN.findall(text) if not is_amount(span))
@@ -77,7 +78,7 @@ def is_amount(word: str) -> bool:
     return bool(_AMOUNT.fullmatch(first)) and (not slash or len(rest) <= 3 or is_amount(rest))
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=2_048)
 def _name(word: str) -> str:
     """Returns an identifier without trailing punctuation, or "".
 
