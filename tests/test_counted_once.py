@@ -13,7 +13,11 @@ class Counting:
     def __init__(self) -> None:
         self.counted: list[str] = []
 
+    known = ()
+
     def model_for(self, _: str) -> None: ...
+
+    def info(self, _: str) -> None: ...
 
     async def counter(self) -> Count:
         return self.count

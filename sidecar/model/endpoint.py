@@ -43,7 +43,7 @@ def key_of(told: str) -> str:
         keyring = importlib.import_module("keyring")
         found = keyring.get_credential(service, user or None)
     except ImportError:
-        advice = "install sidecar with its extra `keyring`, or set api_key to `env:VARIABLE`"
+        advice = "in Sidecar's checkout, `uv tool install --force '.[keyring]'`"
         raise ModelFailed(f"the keyring needs a package: {advice}", kind="authentication") from None
     except Exception as error:  # noqa: BLE001 - backends fail in their own ways
         text = f"the keyring cannot be asked for {service}: {error}"

@@ -64,18 +64,11 @@ def place(
         start = 0 if before is None else before
         between = _strides(blocks, start, newest, room - len(chosen))
         chosen.update(i for i in between if enough(head + i))
-    marks = _breakpoints(laid.firsts, sorted(chosen))
+    numbers = {index: bisect_right(laid.firsts, index) - 1 for index in sorted(chosen)}
+    marks = [Breakpoint(at, index - laid.firsts[at]) for index, at in numbers.items()]
     if static is not None:
         marks.insert(0, Breakpoint(None, static, static_ttl))
     return tuple(marks)
-
-
-def _breakpoints(firsts: Sequence[int], chosen: Sequence[int]) -> list[Breakpoint]:
-    marks: list[Breakpoint] = []
-    for index in chosen:
-        number = bisect_right(firsts, index) - 1
-        marks.append(Breakpoint(number, index - firsts[number]))
-    return marks
 
 
 def joins(previous: object, now: object) -> bool:

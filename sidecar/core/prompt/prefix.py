@@ -4,12 +4,12 @@ Equal hashes are equal prefixes.
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 
 from sidecar.core.conversation.growing import identical
-from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.breakpoints import joins
 from sidecar.core.prompt.prompt import Prompt, ToolSpec, Ttl
 from sidecar.core.prompt.render import (
@@ -40,10 +40,6 @@ KINDS: Mapping[type[Content], str] = {
 }
 
 
-def _numbers(given: Iterable[int] = ()) -> "array[int]":
-    return array("q", given)
-
-
 @dataclass(frozen=True, slots=True)
 class Chain:
     """A prompt's segments, each with chained hash, cumulative tokens, position and content.
@@ -54,10 +50,10 @@ class Chain:
 
     model: str = ""
     hashes: list[str] = field(default_factory=list, repr=False)
-    sizes: "array[int]" = field(default_factory=_numbers, repr=False)
-    places: "array[int]" = field(default_factory=_numbers, repr=False)
+    sizes: "array[int]" = field(default_factory=partial(array, "q"), repr=False)
+    places: "array[int]" = field(default_factory=partial(array, "q"), repr=False)
     contents: list[PrefixPiece] = field(default_factory=list, repr=False)
-    firsts: "array[int]" = field(default_factory=_numbers, repr=False)
+    firsts: "array[int]" = field(default_factory=partial(array, "q"), repr=False)
     prompt: Prompt = field(default=NO_PROMPT, repr=False)
     settings: str = ""
 
@@ -92,7 +88,7 @@ def link(
     pieces: list[PrefixPiece] = [prompt.tools, *prompt.system]
     static = len(pieces)
     alike = before.model == model and before.settings == settings and before.static == static
-    known, begun, firsts = 0, 0, _numbers((static,))
+    known, begun, firsts = 0, 0, array("q", (static,))
     roles = [b"system:"] * static
     if alike and identical(before.contents, pieces) == static:
         # Of messages that are known it is enough to look at each as a whole.
@@ -134,24 +130,22 @@ def rendered(content: PrefixPiece) -> bytes:
         said = "|".join(f"{t.name}:{t.description}:{to_json(t.input_schema)}" for t in content)
         return said.encode("utf-8", "surrogatepass")
     match content.content:
-        case TextBlock(text=text, metadata=metadata):
-            said = text + _known(metadata)
+        case TextBlock(text=text):
+            said = text
         case MediaBlock(media=media):
             said = f"{media.media_type}:{media.data}"
         case ReasoningBlock(text=text, metadata=metadata):
             said = f"{text}:{to_json(metadata)}"
-        case CallBlock(call_id=call_id, name=name, input=given, metadata=metadata):
-            said = f"{call_id}:{name}:{to_json(given)}{_known(metadata)}"
+        case CallBlock(call_id=call_id, name=name, input=given):
+            said = f"{call_id}:{name}:{to_json(given)}"
         case ResultBlock() as result:
             shown = ":".join(digest(media.data.encode()) for media in result.media)
             said = f"{result.call_id}:{result.is_error}:{shown}:{result.text}"
         case OpaqueBlock(block=body):
             said = to_json(body)
+    if isinstance(content.content, TextBlock | CallBlock) and content.content.metadata:
+        said += f":{to_json(content.content.metadata)}"
     return f"{KINDS[type(content.content)]}:{said}".encode("utf-8", "surrogatepass")
-
-
-def _known(metadata: JsonObject) -> str:
-    return f":{to_json(metadata)}" if metadata else ""
 
 
 def label(chain: Chain, index: int) -> str:

@@ -39,8 +39,8 @@ def encode(request: ModelRequest) -> JsonObject:
     def written(pieces: Sequence[EncodedPiece]) -> list[JsonObject]:
         return [_object(piece) for piece in pieces]
 
-    def spoken(messages: Sequence[Rendered]) -> list[JsonObject]:
-        return [_message(one, written(one.blocks)) for one in messages]
+    def spoken(messages: Sequence[Rendered]) -> list[Any]:
+        return [{"role": one.role, "content": written(one.blocks)} for one in messages]
 
     return _body(request, written, spoken, _changed)
 
@@ -83,7 +83,7 @@ class Encoder:
         def spoken(messages: Sequence[Rendered]) -> list[msgspec.Raw]:
             before, known = self._spoken
             same = identical(before, messages)
-            made = [_message(one, written(one.blocks)) for one in messages[same:]]
+            made = [{"role": one.role, "content": written(one.blocks)} for one in messages[same:]]
             all_written = [*known[:same], *(msgspec.Raw(msgspec.json.encode(one)) for one in made)]
             self._spoken = messages, all_written
             return all_written.copy()
@@ -126,15 +126,11 @@ def _body(request: ModelRequest, written: _Write, spoken: _Speak, changed: _Chan
         prefilled = number == last and message.role == "assistant"
         if prefilled or number in marks:
             sent = content(message.blocks, number, ends=prefilled)
-            messages[number] = _message(message, sent)
+            messages[number] = {"role": message.role, "content": sent}
     body["messages"] = messages
     if request.effort:
         body["output_config"] = {"effort": request.effort}
     return body
-
-
-def _message(message: Rendered, content: list[Any]) -> JsonObject:
-    return {"role": message.role, "content": content}
 
 
 def _object(piece: EncodedPiece) -> JsonObject:

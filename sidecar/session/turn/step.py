@@ -145,8 +145,12 @@ class _Attempt:
         opens = isinstance(event, BlockStarted)
         part_id = turn.clock.part_id() if opens else self._start.id
         match event:
-            case BlockStarted(kind="tool"):
-                event = replace(event, call_id=self._unique(event.call_id))
+            case BlockStarted(kind="tool", call_id=name):
+                # The provider's id is kept if valid and new, as results refer to it.
+                new = name not in self._calls and not log.has_call(name)
+                name = name if new and is_id(name) else turn.clock.new_id("call")
+                self._calls.add(name)
+                event = replace(event, call_id=name)
             case ResponseStarted(sdk=sdk):
                 self._sdk = sdk
             case _:
@@ -209,13 +213,6 @@ class _Attempt:
         turn.log.writer.put(message)
         await turn.log.writer.commit(StepFailedRecord(message_id=message.id, failure=error.kind))
         return StepEnd(message, "error", {}, error)
-
-    def _unique(self, call_id: str) -> str:
-        """Keeps the provider's id if valid and new, as results refer to it."""
-        new = call_id not in self._calls and not self._turn.log.has_call(call_id)
-        name = call_id if new and is_id(call_id) else self._turn.clock.new_id("call")
-        self._calls.add(name)
-        return name
 
     def _show(self, event: BlockStarted | BlockDelta) -> None:
         turn = self._turn

@@ -20,51 +20,43 @@ class LaidPrompt:
     """
 
     def __init__(self) -> None:
-        self._begin((), None)
-
-    def _begin(self, pieces: Sequence[int], anchor: MessageId | None) -> None:
-        self._about = pieces, anchor
+        self._about: tuple[Sequence[int], MessageId | None] | None = None
         self._seen: Sequence[RenderedMessage] = ()
+        self._until = 0
         self.messages: list[Rendered] = []
         self.spread = Spread([], [])
-        self.sizes = array("q", accumulate(pieces))
+        self.sizes = array("q")
         self.raw: dict[Region, int] = {}
         self.sent = self.anchored = 0
-        self._settle(0)
 
     def lay(
         self, seen: Sequence[RenderedMessage], pieces: Sequence[int], anchor: MessageId | None
     ) -> None:
         """Looks only at what differs from the last time, and at the newest messages."""
         if self._about != (pieces, anchor) or unchanged(self._seen, seen) < self._until:
-            self._begin(pieces, anchor)
+            self._about, self.sizes = (pieces, anchor), array("q", accumulate(pieces))
+            self._until, self._last = 0, list[Rendered]()
+            self._ends, self._sums = (0, 0, len(pieces)), (dict[Region, int](), 0, 0)
         elif seen is self._seen:
             return
-        self._take_back()
-        until = max(self._until, len(seen) - NEWEST)
-        self._add(seen[self._until : until])
-        self._settle(until)
-        self._add(seen[until:])
-        self._seen = seen
-
-    def _settle(self, until: int) -> None:
-        self._until = until
-        self._last = self.messages[-1:]
-        self._ends = len(self.messages), len(self.spread.blocks), len(self.sizes)
-        self._sums = {**self.raw}, self.sent, self.anchored
-
-    def _take_back(self) -> None:
         messages, blocks, sizes = self._ends
-        # The last one settled may have been joined with one that was not.
+        # The last message that is settled may have been joined with one that was not.
         self.messages[max(0, messages - 1) :] = self._last
         del self.spread.blocks[blocks:], self.spread.firsts[messages:], self.sizes[sizes:]
         raw, self.sent, self.anchored = self._sums
         self.raw = {**raw}
+        until = max(self._until, len(seen) - NEWEST)
+        self._add(seen[self._until : until], anchor)
+        self._until, self._last = until, self.messages[-1:]
+        self._ends = len(self.messages), len(self.spread.blocks), len(self.sizes)
+        self._sums = {**self.raw}, self.sent, self.anchored
+        self._add(seen[until:], anchor)
+        self._seen = seen
 
-    def _add(self, seen: Sequence[RenderedMessage]) -> None:
+    def _add(self, seen: Sequence[RenderedMessage], anchor: MessageId | None) -> None:
         blocks, firsts = self.spread.blocks, self.spread.firsts
         for one in seen:
-            if one.message.id == self._about[1]:
+            if one.message.id == anchor:
                 self.anchored = len(blocks)
             self.sent += len(one.rendered) - len(one.notes) if one.rendered else 0
             for region, tokens in one.regions.items():

@@ -219,7 +219,14 @@ class ModelView:
             why = "no response yet" if self.last is None else "no response since the rewrite"
             why = f"{why}: estimated from the text"
             return Size(total, raw, "estimated", why, self._tools, total, sent, static)
-        added = self._added(seen)
+        added = 0
+        for one in reversed(seen):
+            if one.message.id == self.anchor.message_id:
+                added += one.regions.get("toolResults", 0)
+                break
+            added += sum(one.raw)
+        else:
+            added = 0
         known = self.anchor.usage.prompt + self.anchor.usage.output
         if added == 0:
             reason = checked(known, sum(raw.values()), factor)
@@ -260,15 +267,6 @@ class ModelView:
         """Renews the cache: a request begun at `started` read the prefix."""
         if self.anchor is not None:
             self.anchor = self.last = replace(self.anchor, started=started)
-
-    def _added(self, seen: Sequence[RenderedMessage]) -> int:
-        assert self.anchor is not None
-        added = 0
-        for one in reversed(seen):
-            if one.message.id == self.anchor.message_id:
-                return added + one.regions.get("toolResults", 0)
-            added += sum(one.raw)
-        return 0
 
 
 def _mark(view: core_view.View) -> int:

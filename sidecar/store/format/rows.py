@@ -5,7 +5,6 @@ from typing import assert_never, get_args
 from sidecar.core.parts import (
     CompactionPart,
     FilePart,
-    JsonObject,
     Media,
     Message,
     MessageId,
@@ -145,7 +144,6 @@ def part_fields(part: Part) -> dict[str, Plain]:
     match part:
         case TextPart():
             fields: dict[str, Plain] = {"type": "text", "text": part.text, "source": part.source}
-            fields |= _known(part.metadata)
         case ReasoningPart():
             metadata = to_json(part.metadata)
             fields = {"type": "reasoning", "text": part.text, "metadata": metadata}
@@ -156,7 +154,6 @@ def part_fields(part: Part) -> dict[str, Plain]:
                 "name": part.name,
                 "input": to_json(part.input),
                 "state": _state_fields(part.state),
-                **_known(part.metadata),
             }
         case FilePart():
             media = None if part.media is None else _media_fields(part.media)
@@ -184,11 +181,9 @@ def part_fields(part: Part) -> dict[str, Plain]:
             fields["result"] = part.result
         case _:
             assert_never(part)
+    if isinstance(part, TextPart | ToolPart) and part.metadata:
+        fields["metadata"] = to_json(part.metadata)
     return {"id": part.id, **fields}
-
-
-def _known(metadata: JsonObject) -> dict[str, Plain]:
-    return {"metadata": to_json(metadata)} if metadata else {}
 
 
 def _state_fields(state: ToolState) -> dict[str, Plain]:

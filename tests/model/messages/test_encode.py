@@ -2,6 +2,7 @@
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from anthropic._utils._json import openapi_dumps
@@ -73,6 +74,27 @@ def test_only_blocks_of_new_messages_are_unwritten() -> None:
     assert encoder.unwritten(before) == 1
     encoder.write(before, stream=True)
     assert (encoder.unwritten(before), encoder.unwritten(after)) == (0, 3)
+
+
+def test_sessions_that_write_at_once_get_none_of_one_anothers_messages() -> None:
+    """Long answers are written in threads, and all sessions of a window have one encoder."""
+    encoder, before = Encoder(), sys.getswitchinterval()
+    talks = [
+        [Rendered("user", (Block(TextBlock(f"{a} {n}"), "user"),)) for n in range(60)] for a in "ab"
+    ]
+
+    def write(talk: list[Rendered]) -> bool:
+        requests = (ModelRequest("m", Prompt((), (), (*talk[:n],)), 9) for n in range(1, 60))
+        return all(
+            encoder.write(one, stream=False) == openapi_dumps(encode(one)) for one in requests
+        )
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(2) as threads:
+            assert all(threads.map(write, talks * 4))
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_a_text_that_is_sent_keeps_nothing_of_that() -> None:
