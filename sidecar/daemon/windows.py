@@ -207,16 +207,17 @@ class EditorWindow:
             await asyncio.wait(own)
             await self._models.aclose()
 
+        keys = {one.api_key for one in config.providers if one.api_key}
+        # `env:VARIABLE` may name one that looks like no secret to who starts commands.
+        keyless = {name: it for name, it in self._variables.items() if it not in keys}
         environment = Environment(
             store=shared.store,
             settings=settings,
             clock=self._daemon.clock,
             models=await access_to(self._models),
-            workspaces=workspaces_of(
-                settings, self._daemon.buffers, self._variables, shared.snapshots
-            ),
+            workspaces=workspaces_of(settings, self._daemon.buffers, keyless, shared.snapshots),
             observe=shared.observer.take,
-            mcp=McpServers(self._variables),
+            mcp=McpServers(keyless),
             resident=self._daemon.resident,
             end=end,
             trusted=trust,

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 import zstandard
 
+from tests.e2e.desk import Start
 from tests.e2e.plain import LIMIT, PlainClient
+from tests.e2e.test_hostile import opened, say
 from tests.fakes.messages_api import FakeMessagesApi, Reply, status, text, tools
 
 KEY = "sk-ant-api03-Zq8Xk29Lq0pZ7vB3wN5cT6dY4mR1sE0"
@@ -218,3 +220,20 @@ def test_others_of_the_same_user_cannot_look_into_the_daemon(
     client.request("session/new", {"cwd": str(workspace)})
     with pytest.raises(PermissionError):
         Path(f"/proc/{client.process.pid}/environ").read_bytes()
+
+
+def test_a_variable_that_settings_name_as_a_key_is_kept_from_commands(
+    start: Start, workspace: Path
+) -> None:
+    """It looks like no secret, and is called like none."""
+    work = {"kind": "openai", "baseUrl": "http://127.0.0.1:9/v1", "apiKey": "env:WORK_LLM"}
+    with FakeMessagesApi() as api:
+        client = start(env={"WORK_LLM": "tulip-horse-battery", "WORK_TEAM": "blue-heron-nine"})
+        session = opened(
+            client, api, workspace, providers={"work": work}, permissions={"allow": ["shell:env"]}
+        )
+        api.script(run("env"), text("done"))
+        say(client, session)
+        heard = json.dumps([sent.body for sent in api.requests])
+    assert "blue-heron-nine" in heard
+    assert "tulip-horse-battery" not in heard
