@@ -44,6 +44,8 @@ from sidecar.tools.rules.tables.runners import (
 
 MOST_TEXTS = 150
 """Texts within a command, for each runner again; more hide programs."""
+MOST_WORDS = 20_000
+"""Looked at in all texts, each command's beside those of its runner."""
 MOST_BEFORE = 30
 """Words before a command: options and values of its runner."""
 _READING_FILES = SHELLS | {".", "source"}
@@ -106,6 +108,7 @@ class _Reading:
         self.unread: list[str] = []
         self.together: list[str] = []
         self.is_hidden = hides_programs(command)
+        self.words = 0
         self.left: list[tuple[str, tuple[str, ...]]] = []
         self.seen: set[tuple[str, tuple[str, ...]]] = set()
         self._later(command, ())
@@ -122,6 +125,10 @@ class _Reading:
             self._read_handed_on(group, in_turn, runner)
         folder = self._folder
         for one in reversed(simple_commands(text)):
+            self.words += len(one) + len(runner)
+            if self.words > MOST_WORDS:
+                self.is_hidden = True
+                return
             self._read_command(one, runner)
             folder = _entered(folder, one)
             if folder:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sidecar.tools.rules.other_spellings import other_spellings
 from sidecar.tools.rules.pattern import with_stars
-from sidecar.tools.rules.permission import Allow, Refuse
+from sidecar.tools.rules.permission import Allow, Ask, Refuse
 from sidecar.tools.rules.rejecting import hits
 from sidecar.tools.tool_contract import ToolContext
 from tests.tools.rules.decisions import decided
@@ -151,3 +151,9 @@ def test_a_rule_of_a_commands_words_and_stars_rejects_it(
     rule = " ".join((*words[:at], data.draw(parts), *words[at + 1 :]))
     command = " ".join(words)
     assert hits(with_stars(rule), other_spellings(command, tuple(words)))
+
+
+def test_a_command_of_a_thousand_commands_is_asked_about_at_once(plain: ToolContext) -> None:
+    """It took half a minute: each was looked at beside all before."""
+    command = ("exec <(a) " * 1000)[:9992]
+    assert isinstance(decided(command, plain, "shell", reject=("shell:git push *",)), Ask)
