@@ -12,6 +12,7 @@ from sidecar.core.prompt.tokens import Count
 from sidecar.model.catalogue import lookup, lookup_at
 from sidecar.model.contract import Model
 from sidecar.model.endpoint import Endpoint
+from sidecar.model.gemini.gemini_model import GeminiModel
 from sidecar.model.hosted import HostedModel
 from sidecar.model.messages.anthropic_model import AnthropicModel
 from sidecar.model.named import NamedModel
@@ -123,7 +124,8 @@ class Models:
             endpoint = Endpoint(usual.name, usual.base_url, usual.api_key, self._shared)
         else:
             endpoint = Endpoint(named.kind, named.base_url, named.api_key, self._shared)
-        return AnthropicModel(
+        vendor = GeminiModel if endpoint.name == "gemini" else AnthropicModel
+        return vendor(
             endpoint,
             now=self._now,
             random=self._random,
