@@ -1,6 +1,7 @@
 """Lists a folder's files, without those of .gitignore or `SKIPPED`. Blocks. Follows no links."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sidecar.core.errors import BadRequest
 from sidecar.workspace.files import read_beginning
+from sidecar.workspace.linear_glob import linear_glob
 from sidecar.workspace.unlinked_path import folder_of
 
 if TYPE_CHECKING:
@@ -129,9 +131,17 @@ def inherited(real: Path) -> tuple[Ignore, ...]:
 
 
 def _spec(lines: Iterable[str]) -> "GitIgnoreSpec":
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only searches need this tenth of a second
+    # Only searches need this tenth of a second.
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415
 
-    return GitIgnoreSpec.from_lines(lines)
+    def parsed(line: str) -> GitIgnoreSpecPattern:
+        pattern = GitIgnoreSpecPattern(line)
+        if pattern.regex is not None:
+            pattern.regex = re.compile(linear_glob(pattern.regex.pattern))
+        return pattern
+
+    return GitIgnoreSpec.from_lines(lines, parsed, backend="simple")
 
 
 def _rules(folder: str, name: str = ".gitignore") -> Ignore | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from sidecar.workspace.files import git_folders, read_beginning
+from sidecar.workspace.linear_glob import linear_glob
 from sidecar.workspace.snapshots.git_index import Tracked, read_tracked
 
 HISTORIES = frozenset({b".git", b".hg", b".svn", b".jj"})
@@ -274,7 +275,7 @@ def _pattern(line: str) -> Pattern | None:
     folders_only = body.endswith("/")
     # The pattern as parsed also matches below a match; here, folders above were already asked
     # about.
-    text = parsed.regex.pattern.replace("?P<ps_d>", "?:")
+    text = linear_glob(parsed.regex.pattern.replace("?P<ps_d>", "?:"))
     for tail, end in (("(?:(?:/)|$)", r"\Z"), ("(?:/)", r"/\Z")):
         if text.endswith(tail):
             text = text.removesuffix(tail) + end
