@@ -14,8 +14,17 @@ from sidecar.core.conversation.stream import (
     ResponseStarted,
     StreamEvent,
 )
-from sidecar.core.parts import MOST_COUNT, Json, JsonObject, Usage
-from sidecar.core.text.json_text import is_deep, plain, read
+from sidecar.core.parts import Json, JsonObject, Usage
+from sidecar.core.text.json_text import is_deep, plain
+from sidecar.model.bodies.answer_json import (
+    LONGEST_STOP,
+    PER_BLOCK,
+    count,
+    input_of,
+    json_object,
+    kept,
+    size_of,
+)
 from sidecar.model.stalls import AnswerLimits
 
 _KINDS: dict[str, BlockKind] = {
@@ -25,11 +34,6 @@ _KINDS: dict[str, BlockKind] = {
     "tool_use": "tool",
 }
 _SAID = ("text", "thinking", "partial_json")
-PER_BLOCK = 128
-PER_VALUE = 8
-"""Bytes per block and value: writing one takes tokens, keeping takes memory."""
-LONGEST_STOP = 64
-"""Characters of a stop reason."""
 
 
 class ResponseDecoder:
@@ -53,7 +57,7 @@ class ResponseDecoder:
         """Decodes an event; pings and unknown kinds give nothing."""
         match event:
             case {"type": "message_start", "message": dict(message)}:
-                self._usage = usage_of(_object(message.get("usage")), Usage())
+                self._usage = usage_of(json_object(message.get("usage")), Usage())
                 yield ResponseStarted(str(message.get("model") or ""), self._usage, self._sdk)
             case {"type": "content_block_start", "index": int(index), "content_block": dict(block)}:
                 yield from self._start(index, block)
@@ -63,7 +67,7 @@ class ResponseDecoder:
                 yield self._end(index)
             case {"type": "message_delta", "delta": dict(delta)}:
                 self._stop = intern(str(delta.get("stop_reason") or self._stop)[:LONGEST_STOP])
-                self._usage = usage_of(_object(event.get("usage")), self._usage)
+                self._usage = usage_of(json_object(event.get("usage")), self._usage)
             case {"type": "message_stop"}:
                 self.finished = bool(self._stop)
                 if self.finished:
@@ -72,7 +76,7 @@ class ResponseDecoder:
                 pass
 
     def _start(self, index: int, block: JsonObject) -> Iterator[StreamEvent]:
-        self._count(PER_BLOCK + _size(block))
+        self._count(PER_BLOCK + size_of(block))
         kind = _KINDS.get(str(block.get("type")), "opaque")
         match kind:
             case "tool":
@@ -97,7 +101,7 @@ class ResponseDecoder:
                 if block.get("text"):
                     yield BlockDelta(index, str(block["text"]))
             case "opaque":
-                known = {} if is_deep(block) else _object(plain(block))
+                known = kept(block)
                 # Only Sidecar sets cache breakpoints.
                 known.pop("cache_control", None)
                 yield BlockStarted(index, "opaque", block=known)
@@ -110,7 +114,7 @@ class ResponseDecoder:
 
     def _delta(self, index: int, delta: JsonObject) -> Iterator[StreamEvent]:
         # A signature replaces the last, and counts nothing: the thinking may be hidden.
-        self._count(sum(_size(delta.get(key, "")) for key in _SAID))
+        self._count(sum(size_of(delta.get(key, "")) for key in _SAID))
         match delta:
             case {"type": "text_delta", "text": str(text)}:
                 yield BlockDelta(index, text)
@@ -132,56 +136,22 @@ class ResponseDecoder:
             # Some servers send the whole input with the block's start.
             whole = self._given[index] or {}
             return BlockFinished(index, {} if is_deep(whole) else plain(whole))
-        try:
-            given = read(raw)
-        except ValueError as error:
-            return BlockFinished(index, None, f"it is not valid JSON: {error}")
-        if is_deep(given):
-            return BlockFinished(index, None, "it is nested too deep")
-        if isinstance(given, dict):
-            given = {intern(name): value for name, value in given.items()}
-        return BlockFinished(index, given)
+        return BlockFinished(index, *input_of(raw))
 
 
 def usage_of(told: JsonObject, before: Usage) -> Usage:
     """Keeps missing or invalid counts as in `before`."""
-
-    def number(value: Json, otherwise: int) -> int:
-        if not isinstance(value, int) or isinstance(value, bool):
-            return otherwise
-        return value if 0 <= value <= MOST_COUNT else otherwise
-
-    written = _object(told.get("cache_creation"))
+    written = json_object(told.get("cache_creation"))
     known = before.cache_write_5m + before.cache_write_1h
-    total = number(told.get("cache_creation_input_tokens"), known)
-    write_1h = number(written.get("ephemeral_1h_input_tokens"), before.cache_write_1h)
-    details = _object(told.get("output_tokens_details"))
+    total = count(told.get("cache_creation_input_tokens"), known)
+    write_1h = count(written.get("ephemeral_1h_input_tokens"), before.cache_write_1h)
+    details = json_object(told.get("output_tokens_details"))
     return Usage(
-        input=number(told.get("input_tokens"), before.input),
-        cache_read=number(told.get("cache_read_input_tokens"), before.cache_read),
+        input=count(told.get("input_tokens"), before.input),
+        cache_read=count(told.get("cache_read_input_tokens"), before.cache_read),
         cache_write_5m=max(0, total - write_1h),
         cache_write_1h=write_1h,
-        output=number(told.get("output_tokens"), before.output),
-        thinking=number(details.get("thinking_tokens"), before.thinking),
+        output=count(told.get("output_tokens"), before.output),
+        thinking=count(details.get("thinking_tokens"), before.thinking),
         requests=before.requests,
     )
-
-
-def _size(value: Json) -> int:
-    total, waiting = 0, [value]
-    while waiting:
-        match waiting.pop():
-            case str() as text:
-                odd = not text.isascii()
-                total += len(text.encode("utf-8", "surrogatepass")) if odd else len(text)
-            case dict() as inner:
-                waiting.extend(inner.values())
-            case list() as inner:
-                waiting.extend(inner)
-            case _:
-                total += PER_VALUE
-    return total
-
-
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, dict) else {}

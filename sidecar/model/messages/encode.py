@@ -1,6 +1,5 @@
 """Encodes prompts for the Messages API: equal prompts become equal bytes."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -19,13 +18,11 @@ from sidecar.core.prompt.render import (
     ResultBlock,
     TextBlock,
 )
+from sidecar.model.bodies.body_json import json_bytes, sendable_json
 
 NOTHING = "(no output)"
 """For no text: the API refuses empty blocks, local servers empty results."""
 
-
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-"""As the SDK writes a body."""
 EncodedPiece: TypeAlias = Block | ToolSpec
 _Write: TypeAlias = Callable[[Sequence[EncodedPiece]], list[Any]]
 _Speak: TypeAlias = Callable[[Sequence[Rendered]], list[Any]]
@@ -94,7 +91,7 @@ class Encoder:
 
 
 def _raw(piece: JsonObject) -> msgspec.Raw:
-    return msgspec.Raw(_JSON.encode(piece).encode())
+    return msgspec.Raw(json_bytes(piece))
 
 
 def _body(request: ModelRequest, written: _Write, spoken: _Speak, changed: _Change) -> JsonObject:
@@ -135,13 +132,15 @@ def _body(request: ModelRequest, written: _Write, spoken: _Speak, changed: _Chan
 
 def _object(piece: EncodedPiece) -> JsonObject:
     if isinstance(piece, Block):
-        return _sent(_block(piece))
+        return sendable_json(_block(piece))
     schema = piece.input_schema
-    return _sent({"name": piece.name, "description": piece.description, "input_schema": schema})
+    return sendable_json(
+        {"name": piece.name, "description": piece.description, "input_schema": schema}
+    )
 
 
 def _changed(block: Block, mark: Breakpoint | None, ends: bool) -> JsonObject:
-    sent = _sent(_block(block))
+    sent = sendable_json(_block(block))
     if ends and sent["type"] == "text":
         # The API refuses blanks at the end of a prefilled answer.
         sent["text"] = str(sent["text"]).rstrip()
@@ -192,50 +191,3 @@ def _media(media: Media) -> JsonObject:
         "type": "image" if media.media_type.startswith("image/") else "document",
         "source": source,
     }
-
-
-def _sent(block: JsonObject) -> JsonObject:
-    """Replaces lone surrogates, which JSON over HTTP refuses."""
-    if all(map(_is_text, block.values())):
-        return block
-    return {key: _replaced(inner) for key, inner in block.items()}
-
-
-def _is_text(value: Json) -> bool:
-    """Whether no string holds a lone surrogate.
-
-    `msgspec` would tell as much, but make each text keep its UTF-8.
-    """
-    match value:
-        case str():
-            return value.isascii() or _is_encodable(value)
-        case list():
-            return all(map(_is_text, value))
-        case dict():
-            return all(map(_is_text, value)) and all(map(_is_text, value.values()))
-        case _:
-            return True
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _replaced(value: Json) -> Json:
-    match value:
-        case str():
-            return _text(value)
-        case list():
-            return [_replaced(inner) for inner in value]
-        case dict():
-            return {_text(key): _replaced(inner) for key, inner in value.items()}
-        case _:
-            return value
-
-
-def _text(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")

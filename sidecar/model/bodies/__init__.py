@@ -1,0 +1,1 @@
+"""JSON of requests and answers, as all vendors' APIs need it."""
