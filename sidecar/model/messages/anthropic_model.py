@@ -13,9 +13,9 @@ from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.failures import EndedEarly
 from sidecar.model.hosted import HostedModel
+from sidecar.model.late_names import late_names
 from sidecar.model.messages.decode import ResponseDecoder, usage_of
 from sidecar.model.messages.encode import Encoder, encode
-from sidecar.model.messages.late_names import late_names
 from sidecar.model.stalls import AnswerLimits, InTime
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from sidecar.model.messages.late_names import late_names
+from sidecar.model.late_names import late_names
 
 FILES = {
     "__init__.py": "from . import kinds, own\nfrom .own import one, two as deux\n"
