@@ -1,7 +1,8 @@
 """Classifies failed model calls by attributes of the error.
 
-SDK 2.11 reports a broken stream as an APIStatusError of status 200 (error event), a transport error
-(drop, stall), or not at all (early end).
+Anthropic's SDK 2.11 reports a broken stream as an APIStatusError of status 200 (error event), a
+transport error (drop, stall), or not at all (early end); OpenAI's 3.57 an error event as an
+APIError without a status, if it sees one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,11 +26,6 @@ _KINDS: dict[int, ModelFailure] = {
     429: "rate_limit",
     529: "overloaded",
 }
-_TOO_LONG = (
-    "prompt is too long",
-    "exceeds the maximum number of tokens",
-    "request payload size exceeds",
-)
 _ADVICE: dict[str, str] = {
     "authentication": "check the API key, or choose the model `offline`",
     "rate_limit": "wait a little, then send the prompt again",
@@ -44,8 +40,44 @@ _ADVICE: dict[str, str] = {
 }
 
 
+_CODES: dict[str, tuple[ModelFailure, bool]] = {
+    "context_length_exceeded": ("context_overflow", False),
+    "exceed_context_size_error": ("context_overflow", False),
+    "insufficient_quota": ("rate_limit", False),
+    "rate_limit_exceeded": ("rate_limit", True),
+    "server_error": ("overloaded", True),
+    "server_is_overloaded": ("overloaded", True),
+    "slow_down": ("overloaded", True),
+    "insufficient_system_resource": ("overloaded", True),
+}
+"""Providers' words for a failure: its kind, and whether it may pass."""
+_REFUSALS = (
+    "invalid_", "image_", "unsupported_", "empty_image", "failed_to_download", "data_residency",
+    "bio_policy", "misalignment_policy", "content_filter", "content_policy",
+)  # fmt: skip
+"""Beginnings of words for requests that stay wrong."""
+_TOO_LONG = (
+    "prompt is too long",
+    "exceeds the maximum number of tokens",
+    "request payload size exceeds",
+    "maximum context length",
+    "exceeds the context window",
+    "exceeds the available context size",
+    "context size has been exceeded",
+    "max_tokens must be at least 1, got -",
+)
+
+
 class EndedEarly(Exception):
     """The stream ended cleanly before the answer's end, or with what is no answer."""
+
+
+class ToldFailure(Exception):
+    """The stream told of a failure, by the provider's `code`."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
@@ -68,6 +100,8 @@ def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
         return _by_status(error, status, said, now)
     if _is_transport(error):
         return _failed("network", said or type(error).__name__, retryable=True)
+    if words := _words(error):
+        return _by_words(error, words, said, now)
     return _failed("interrupted", f"the answer could not be read: {said}", retryable=True)
 
 
@@ -92,24 +126,57 @@ def retry_after(headers: Mapping[str, str], now: Millis) -> float | None:
         return None
 
 
+def _words(error: Exception) -> tuple[str, ...]:
+    found = (getattr(error, "code", None), getattr(error, "type", None))
+    return tuple(str(word) for word in found if isinstance(word, str | int) and word)
+
+
+def _by_words(error: Exception, words: tuple[str, ...], said: str, now: Millis) -> ModelFailed:
+    """Classifies a failure told within a stream."""
+    for word in words:
+        if word.isdigit() and 400 <= int(word) < 600:
+            return _by_status(error, int(word), said, now)
+        if known := _CODES.get(word):
+            kind, passes = known
+            return _failed(kind, said, retryable=passes)
+    if _is_too_long(said):
+        return _failed("context_overflow", said, retryable=False)
+    if any(word.startswith(_REFUSALS) for word in words):
+        return _failed("bad_request", said, retryable=False)
+    return _failed("interrupted", said, retryable=True)
+
+
+def _is_too_long(said: str) -> bool:
+    return any(phrase in said.lower() for phrase in _TOO_LONG)
+
+
 def _by_status(error: Exception, status: int, said: str, now: Millis) -> ModelFailed:
     if 300 <= status < 400:
         return _redirected(error, status)
     kind = _KINDS.get(status, "overloaded" if status >= 500 else "bad_request")
+    words = _words(error)
+    told = [_CODES[word] for word in words if word in _CODES]
+    overflows = ("context_overflow", False) in told or _is_too_long(said)
+    if overflows and status in (400, 422, 500):
+        failed = _failed("context_overflow", said, retryable=False, status=status)
+        return _identified(failed, error)
     details = list(_details(error))
-    if status == 400 and any(words in said.lower() for words in _TOO_LONG):
-        kind = "context_overflow"
     if any(one.get("reason") == "API_KEY_INVALID" for one in details):
         kind = "authentication"
     # A spend limit answers 429 until lifted, a day's quota until midnight: waiting does not help.
     limited = "spend" in str(getattr(error, "error_code", "") or "").lower()
     limited = limited or "Spend" in type(error).__name__ or "PerDay" in str(details)
+    limited = limited or ("rate_limit", False) in told
     response = getattr(error, "response", None)
     headers = getattr(response, "headers", {})
     failed = _failed(kind, said, retryable=can_pass(status) and not limited, status=status)
     if can_pass(status):
         asked = retry_after(headers, now)
         failed.retry_after = _retry_delay(details) if asked is None else asked
+    return _identified(failed, error)
+
+
+def _identified(failed: ModelFailed, error: Exception) -> ModelFailed:
     request_id = getattr(error, "request_id", None)
     if isinstance(request_id, str):
         failed.data["requestId"] = request_id
@@ -161,9 +228,10 @@ def _said(error: Exception) -> str:
     # The SDK's own message quotes the request.
     body = getattr(error, "body", None)
     inner = body.get("error") if isinstance(body, dict) else None
-    message = inner.get("message") if isinstance(inner, dict) else None
-    if isinstance(message, str):
-        return message
+    for told in (inner, body):
+        message = told.get("message") if isinstance(told, dict) else None
+        if isinstance(message, str):
+            return message
     return str(getattr(error, "message", "") or error)[:500]
 
 

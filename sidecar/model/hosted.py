@@ -9,7 +9,7 @@ import gc
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,8 @@ from sidecar.model.failures import classify
 from sidecar.model.retry import USUAL, Patience, with_retries
 from sidecar.model.stalls import STALL, AnswerLimits, limits
 
+DRAIN = 1.0
+"""Seconds for a stream to end after its answer."""
 _ONE_AT_A_TIME = threading.Lock()
 """Held by who imports an SDK: windows do in threads of their own."""
 
@@ -146,6 +148,14 @@ class HostedModel(ABC):
     def unusable(self, error: Exception) -> ModelFailed:
         text = f"the provider {self.endpoint.name} cannot be used: {error}"
         return ModelFailed(text, kind="bad_request")
+
+
+async def drained(response: AsyncIterator[object]) -> None:
+    """Reads a complete answer's rest, to reuse the connection; no error matters."""
+    with suppress(Exception):
+        async with asyncio.timeout(DRAIN):
+            async for _ in response:
+                pass
 
 
 def _headers(request: ModelRequest) -> Mapping[str, str]:

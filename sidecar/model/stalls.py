@@ -25,6 +25,7 @@ LEAST = 16 * 1024
 PIECES = 4
 """Pieces of a token; about as many as from servers of single letters."""
 LEAST_PIECES = 1_000
+PINGS = frozenset({"ping", "keepalive"})
 PER_EVENT = 1024 * 1024
 """Bytes of one event beyond its share: names, signatures, JSON escapes."""
 
@@ -123,7 +124,7 @@ class InTime:
                         raise self._late(now() - began) from None
                     raise Stalled(given.stall) from None
                 self._unread = 0
-                if event.event != "ping":
+                if event.event not in PINGS:
                     content = now()
                 yield event
 

@@ -32,7 +32,9 @@ from sidecar.core.prompt.frames import within_frame
 RENDERER = 2
 """Raised whenever the same log would render to other bytes; stored with each epoch."""
 
-_PROOFS = ("signature", "data")
+_PROOFS = ("signature", "data", "encrypted_content", "returned_as")
+"""What lets a provider take thinking back: a signature, the thinking itself unreadable, or the name
+of the message's field that wants the plain text."""
 _SIGNED = "signatures"
 """Of a text, which may be blank: what the provider wants back with it."""
 _USERS = frozenset({"tool_result", "image", "document"})

@@ -86,7 +86,7 @@ def count_block(block: Block, count: Count) -> int:
             return count_media(media)
         case ReasoningBlock(text=text, metadata=metadata):
             # Redacted thinking is opaque; its length is the only clue.
-            hidden = str(metadata.get("data", ""))
+            hidden = str(metadata.get("data") or metadata.get("encrypted_content") or "")
             return count(text) + len(hidden) // 4 + FRAMING
         case CallBlock(name=name, input=given):
             return count(name) + count(json.dumps(given, ensure_ascii=False)) + CALL_FRAMING

@@ -3,7 +3,6 @@
 import asyncio
 import importlib
 from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.failures import EndedEarly
-from sidecar.model.hosted import HostedModel
+from sidecar.model.hosted import HostedModel, drained
 from sidecar.model.late_names import late_names
 from sidecar.model.messages.decode import ResponseDecoder, usage_of
 from sidecar.model.messages.encode import Encoder, encode
@@ -21,8 +20,6 @@ from sidecar.model.stalls import AnswerLimits, InTime
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
-DRAIN = 1.0
-"""Seconds for a stream to end after its answer."""
 THREAD_BLOCKS = 500
 """More new blocks take over ten milliseconds to write, and are written in a thread."""
 
@@ -84,7 +81,7 @@ class AnthropicModel(HostedModel):
                 for known in decoder.take(event):
                     yield known
                 if decoder.finished:
-                    await _drained(response)
+                    await drained(response)
                     break
         if not decoder.finished:
             raise EndedEarly
@@ -136,11 +133,3 @@ class AnthropicModel(HostedModel):
         key = endpoint.api_key if endpoint.name == "foundry" else ""
         options = {"base_url": endpoint.base_url, "api_key": key}
         return {name: value for name, value in options.items() if value}
-
-
-async def _drained(response: AsyncIterator[object]) -> None:
-    # To reuse the connection. The answer is complete, so no error matters.
-    with suppress(Exception):
-        async with asyncio.timeout(DRAIN):
-            async for _ in response:
-                pass

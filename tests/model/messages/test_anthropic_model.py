@@ -80,9 +80,7 @@ def folded(events: list[StreamEvent]) -> Draft:
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries wait a hundredth of their time."""
     original = asyncio.sleep
-    monkeypatch.setattr(
-        "sidecar.model.messages.anthropic_model.asyncio.sleep", lambda s: original(min(s, 0.01))
-    )
+    monkeypatch.setattr("sidecar.model.hosted.asyncio.sleep", lambda s: original(min(s, 0.01)))
 
 
 async def test_a_whole_answer_comes_through() -> None:

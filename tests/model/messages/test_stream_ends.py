@@ -107,7 +107,7 @@ async def test_an_answer_whose_connection_is_cut_behind_it_is_whole(head: bytes)
 async def test_a_stream_that_does_not_end_behind_its_answer_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sidecar.model.messages.anthropic_model.DRAIN", 0.1, raising=False)
+    monkeypatch.setattr("sidecar.model.hosted.DRAIN", 0.1)
     async with answering(HEAD + b"connection: close\r\n\r\n" + WHOLE, held=True) as (url, _):
         assert isinstance((await ask(url))[-1], ResponseFinished)
 

@@ -1,0 +1,45 @@
+"""Writes bodies piece by piece, and keeps what the next body mostly repeats."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from sidecar.core.parts import JsonObject
+from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.core.prompt.render import Rendered
+from sidecar.model.bodies.body_json import json_bytes
+
+_Piece = TypeVar("_Piece", Rendered, ToolSpec)
+
+
+class PieceWriter:
+    """Keeps the last body's pieces as JSON, by identity."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, tuple[object, bytes]] = {}
+        self._now: dict[int, tuple[object, bytes]] = {}
+
+    def array(
+        self,
+        pieces: Sequence[_Piece],
+        make: Callable[[_Piece], list[JsonObject]],
+        before: Iterable[JsonObject] = (),
+    ) -> msgspec.Raw:
+        """Writes a list of what `make` gives for each piece, by nothing but the piece."""
+        written = [json_bytes(one) for one in before]
+        for piece in pieces:
+            known = self._last.get(id(piece)) or (piece, _joined(make(piece)))
+            self._now[id(piece)] = known
+            if known[1]:
+                written.append(known[1])
+        return msgspec.Raw(b"[" + b",".join(written) + b"]")
+
+    def whole(self, body: dict[str, object]) -> bytes:
+        """Writes a body, of `array`'s lists and plain values, and ends it."""
+        self._last, self._now = self._now, {}
+        return msgspec.json.encode(body)
+
+
+def _joined(made: list[JsonObject]) -> bytes:
+    return b",".join(map(json_bytes, made))

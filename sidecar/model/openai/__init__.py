@@ -1,0 +1,1 @@
+"""Speaks through OpenAI's SDK, whichever of its APIs."""

@@ -1,0 +1,1 @@
+"""Speaks OpenAI's Responses API, without state on the server."""

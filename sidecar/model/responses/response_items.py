@@ -1,0 +1,177 @@
+"""Encodes prompts for the Responses API: equal prompts become equal bytes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sidecar.core.parts import Json, JsonObject, Media
+from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
+from sidecar.core.prompt.render import (
+    Block,
+    CallBlock,
+    MediaBlock,
+    OpaqueBlock,
+    ReasoningBlock,
+    Rendered,
+    ResultBlock,
+    TextBlock,
+)
+from sidecar.core.text.digest import digest
+from sidecar.core.text.json_text import to_json
+from sidecar.model.bodies.body_json import json_bytes, sendable_json
+from sidecar.model.bodies.piece_writer import PieceWriter
+from sidecar.model.openai.function_schema import function_schema
+
+NOTHING_SAID = "(no output)"
+"""For a call's empty output, which local servers refuse."""
+LEAST_TOKENS = 16
+"""Tokens; the API refuses fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseOptions:
+    """What a server takes beside the prompt.
+
+    `summary`: how thinking is summarized, or empty; `phases`: assistant messages say whether they
+    end a turn, without which newer models may stop early.
+    """
+
+    summary: str = "auto"
+    phases: bool = True
+
+
+def response_body(request: ModelRequest, options: ResponseOptions, cache_key: str) -> JsonObject:
+    """Encodes a body."""
+    prompt = request.prompt
+    items = [item for one in prompt.messages for item in _items(one, options)]
+    tools = [tool for one in prompt.tools for tool in _tool(one)]
+    return _body(request, options, cache_key, items, tools)
+
+
+class ResponseWriter:
+    """Writes bodies as `response_body` encodes them."""
+
+    def __init__(self, options: ResponseOptions) -> None:
+        self._options = options
+        self._pieces = PieceWriter()
+
+    def write(self, request: ModelRequest, cache_key: str) -> bytes:
+        """Raises ValueError for a number that JSON lacks."""
+        prompt, options = request.prompt, self._options
+        items = self._pieces.array(prompt.messages, lambda one: [*_items(one, options)])
+        tools = self._pieces.array(prompt.tools, _tool)
+        return self._pieces.whole(_body(request, options, cache_key, items, tools))
+
+
+def static_key(prompt: Prompt) -> str:
+    """Hashes what stands before the history: its requests go to one cache."""
+    tools: list[Json] = [_tool(tool)[0] for tool in prompt.tools]
+    return "sidecar-" + digest(json_bytes([_instructions(prompt), tools]))[-32:]
+
+
+def _body(
+    request: ModelRequest,
+    options: ResponseOptions,
+    cache_key: str,
+    items: Any,  # noqa: ANN401 - a list, or one that is written
+    tools: Any,  # noqa: ANN401 - likewise
+) -> dict[str, Any]:
+    body: dict[str, Any] = {"model": request.model}
+    if said := _instructions(request.prompt):
+        body["instructions"] = said
+    if request.prompt.tools:
+        body |= {"tools": tools, "parallel_tool_calls": True}
+    body["input"] = items
+    body["max_output_tokens"] = max(LEAST_TOKENS, request.max_tokens)
+    if request.effort:
+        reasoning = {"effort": request.effort}
+        if options.summary and request.effort != "none":
+            reasoning["summary"] = options.summary
+        body["reasoning"] = reasoning
+    body |= {"store": False, "include": ["reasoning.encrypted_content"]}
+    if cache_key:
+        body["prompt_cache_key"] = cache_key
+    return {**body, "stream": True}
+
+
+def _instructions(prompt: Prompt) -> str:
+    said = (b.content.text for b in prompt.system if isinstance(b.content, TextBlock))
+    return str(sendable_json({"text": "\n\n".join(said)})["text"])
+
+
+def _tool(tool: ToolSpec) -> list[JsonObject]:
+    return [
+        sendable_json(
+            {
+                "type": "function",
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": function_schema(tool.input_schema),
+                "strict": False,
+            }
+        )
+    ]
+
+
+def _items(message: Rendered, options: ResponseOptions) -> Iterator[JsonObject]:
+    if message.role == "assistant":
+        yield from map(sendable_json, _answered(message.blocks, options))
+        return
+    said: list[Json] = []
+    for block in message.blocks:
+        match block.content:
+            case ResultBlock():
+                yield sendable_json(_result(block.content))
+            case TextBlock(text=text):
+                said.append(_text(text))
+            case MediaBlock(media=media):
+                said.append(_media(media))
+            case _:
+                pass
+    if said:
+        yield sendable_json({"type": "message", "role": "user", "content": said})
+
+
+def _answered(blocks: tuple[Block, ...], options: ResponseOptions) -> Iterator[JsonObject]:
+    texts = [n for n, block in enumerate(blocks) if isinstance(block.content, TextBlock)]
+    called = any(isinstance(block.content, CallBlock) for block in blocks)
+    final = None if called or not texts else texts[-1]
+    for number, block in enumerate(blocks):
+        match block.content:
+            case TextBlock(text=text):
+                said: JsonObject = {"type": "message", "role": "assistant", "content": text}
+                phase = "final_answer" if number == final else "commentary"
+                yield {**said, "phase": phase} if options.phases else said
+            case ReasoningBlock(metadata={"encrypted_content": str()}):
+                yield {"type": "reasoning", "summary": [], **block.content.metadata}
+            case CallBlock(call_id=call_id, name=name, input=given):
+                yield {
+                    "type": "function_call",
+                    "call_id": call_id,
+                    "name": name,
+                    "arguments": to_json(given),
+                }
+            case OpaqueBlock(block=body):
+                yield body
+            case _:
+                pass
+
+
+def _result(result: ResultBlock) -> JsonObject:
+    text = result.text if result.text.strip() else NOTHING_SAID
+    output: Json = text
+    if result.media:
+        output = [_text(text), *(_media(media) for media in result.media)]
+    return {"type": "function_call_output", "call_id": result.call_id, "output": output}
+
+
+def _text(text: str) -> JsonObject:
+    return {"type": "input_text", "text": text}
+
+
+def _media(media: Media) -> JsonObject:
+    address = f"data:{media.media_type};base64,{media.data}"
+    if media.media_type.startswith("image/"):
+        return {"type": "input_image", "detail": "auto", "image_url": address}
+    name = media.name or "document.pdf"
+    return {"type": "input_file", "filename": name, "file_data": address}

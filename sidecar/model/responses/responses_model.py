@@ -1,0 +1,61 @@
+"""Streams answers of OpenAI's Responses API, and of servers that speak it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sidecar.core.parts import JsonObject
+from sidecar.core.prompt.prompt import ModelRequest, Prompt
+from sidecar.model.endpoint import Endpoint
+from sidecar.model.openai.openai_model import OpenAiModel
+from sidecar.model.responses.response_events import ItemDecoder
+from sidecar.model.responses.response_items import (
+    ResponseOptions,
+    ResponseWriter,
+    response_body,
+    static_key,
+)
+from sidecar.model.stalls import AnswerLimits
+
+OPENAI = "https://api.openai.com/v1"
+NO_OPENAI_KEY = "there is no API key: set OPENAI_API_KEY or the provider's apiKey"
+
+
+class ResponsesModel(OpenAiModel):
+    """Keeps no state at the provider: each request is whole, its thinking encrypted.
+
+    `cache_key` makes `prompt_cache_key` of a prompt; an empty one is not sent.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        cache_key: Callable[[Prompt], str] = static_key,
+        options: ResponseOptions | None = None,
+        **given: Any,  # noqa: ANN401 - the base's
+    ) -> None:
+        super().__init__(endpoint, **given)
+        # Other servers may refuse what only OpenAI knows.
+        self._options = options or ResponseOptions(phases=endpoint.hosted)
+        self._cache_key = cache_key
+        self._writer = ResponseWriter(self._options)
+
+    def body(self, request: ModelRequest) -> JsonObject:
+        return response_body(request, self._options, self._cache_key(request.prompt))
+
+    def missing_key(self) -> str:
+        return NO_OPENAI_KEY if self.endpoint.hosted and not self.endpoint.api_key else ""
+
+    def path(self, request: ModelRequest) -> str:  # noqa: ARG002 - the base's
+        return "/responses"
+
+    def written(self, request: ModelRequest) -> bytes:
+        return self._writer.write(request, self._cache_key(request.prompt))
+
+    def decoder(self, allowed: AnswerLimits) -> ItemDecoder:
+        return ItemDecoder(allowed, self.sdk)
+
+    def account(self) -> tuple[str, dict[str, Any]]:
+        # Local servers take any key; a key keeps the SDK from looking for others.
+        key, address = self.endpoint.api_key or "none", self.endpoint.base_url or OPENAI
+        return "AsyncOpenAI", {"api_key": key, "base_url": address}

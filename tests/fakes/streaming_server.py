@@ -1,0 +1,216 @@
+"""A vendor's API on loopback: streams what a test scripts, refuses what the real one refuses.
+
+with FakeResponsesApi() as api:
+    api.script(said("hello"), failing(529), broken("drop", after=3))
+    ... base_url=api.url ...
+    api.requests[0].body, api.refused
+"""
+
+import json
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+Body = dict[str, Any]
+Failure = Literal["none", "status", "told", "drop", "stall", "drip", "early_end", "garbage"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer: parts that are texts, thoughts, refusals and calls, and how it ends.
+
+    `after` is how many events come before a failure; `error` is what an HTTP error or a failure
+    told in the stream holds.
+    """
+
+    parts: tuple[Body, ...] = ()
+    stop: str = ""
+    usage: Body = field(default_factory=dict)
+    failure: Failure = "none"
+    after: int = 4
+    code: int = 200
+    error: Body = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+    pace: float = 0.0
+    piece: int = 7
+
+
+def said(words: str, **given: Any) -> Answer:
+    return Answer(({"text": words},), **given)
+
+
+def called(*calls: tuple[str, str, Any], words: str = "", **given: Any) -> Answer:
+    """Call tools, given as (id, name, input, or the input's text)."""
+    text = ({"text": words},) if words else ()
+    made = tuple({"call": i, "name": n, "input": v} for i, n, v in calls)
+    return Answer((*text, *made), **given)
+
+
+def thought(words: str, then: Answer, **given: Any) -> Answer:
+    return replace(then, parts=({"thought": words, **given}, *then.parts))
+
+
+def failing(status: int, /, *, headers: dict[str, str] | None = None, **error: Any) -> Answer:
+    """Answer with an HTTP error."""
+    told = {"message": "as scripted", "type": "server_error", "param": None, "code": None, **error}
+    return Answer(failure="status", code=status, error=told, headers=headers or {})
+
+
+def broken(failure: Failure, after: int = 4, **error: Any) -> Answer:
+    """Break off in the middle of a text."""
+    words = {"text": "this text will not be finished, however long one waits"}
+    return Answer((words,), failure=failure, after=after, error=error)
+
+
+def cut(words: str, size: int) -> list[str]:
+    return [words[i : i + size] for i in range(0, len(words), size)]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request as it came; header names in lower case."""
+
+    path: str
+    query: str
+    headers: dict[str, str]
+    content: bytes
+    body: Body
+
+
+class FakeStreamingApi(ABC):
+    """A server on a free port of loopback, in a thread of its own."""
+
+    def __init__(self) -> None:
+        self.requests: list[Asked] = []
+        self.refused: list[str] = []
+        self.closed_early = threading.Event()
+        self._scripted: list[Answer] = []
+        self._lock = threading.Lock()
+        self._released = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _connection(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), daemon=True
+        )
+
+    @abstractmethod
+    def refusal(self, asked: Asked) -> str | None:
+        """Give why the API would answer 400, or `None`."""
+
+    @abstractmethod
+    def frames(self, answer: Answer, body: Body) -> Iterator[str]:
+        """Give the events of an answer as text."""
+
+    @abstractmethod
+    def told(self, answer: Answer) -> str:
+        """Give the event that tells of a failure."""
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    @property
+    def url(self) -> str:
+        """The SDK's base_url."""
+        return f"{self.origin}/v1"
+
+    def __enter__(self) -> Any:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._released.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(5)
+
+    def script(self, *answers: Answer) -> None:
+        """Queue answers; when they run out, a plain text answers."""
+        with self._lock:
+            self._scripted.extend(answers)
+
+    def take(self, asked: Asked) -> Answer:
+        with self._lock:
+            self.requests.append(asked)
+            if reason := self.refusal(asked):
+                self.refused.append(reason)
+                return failing(400, message=reason, type="invalid_request_error")
+            return self._scripted.pop(0) if self._scripted else said("as you wish")
+
+    def stalled(self, seconds: float = 30) -> bool:
+        """Hold a connection open, without a byte, until the test ends; gives whether it has."""
+        return self._released.wait(seconds)
+
+
+def _connection(api: FakeStreamingApi) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a class
+    class Connection(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            content = self.rfile.read(int(self.headers["content-length"]))
+            address = urlsplit(self.path)
+            headers = {k.lower(): v for k, v in self.headers.items()}
+            body = json.loads(content)
+            answer = api.take(Asked(address.path, address.query, headers, content, body))
+            self.close_connection = True
+            try:
+                if answer.failure == "status":
+                    self._refuse(answer)
+                else:
+                    self._stream(answer, body)
+            except (BrokenPipeError, ConnectionResetError):
+                api.closed_early.set()
+
+        def _stream(self, answer: Answer, body: Body) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream; charset=utf-8")
+            self.send_header("connection", "close")
+            # A length that is never reached makes an early close visible as a dropped body.
+            if answer.failure == "drop":
+                self.send_header("content-length", "1000000")
+            self.end_headers()
+            for number, frame in enumerate(api.frames(answer, body)):
+                if answer.failure != "none" and number == answer.after:
+                    self._break(answer)
+                    return
+                self._send(frame)
+                time.sleep(answer.pace)
+
+        def _send(self, frame: str) -> None:
+            self.wfile.write(frame.encode())
+            self.wfile.flush()
+
+        def _break(self, answer: Answer) -> None:
+            match answer.failure:
+                case "told":
+                    self._send(api.told(answer))
+                case "stall":
+                    api.stalled()
+                case "drip":
+                    while not api.stalled(0.05):
+                        self._send(":")
+                case "garbage":
+                    self._send("data: {not json\n\n")
+                case _:
+                    pass
+
+        def _refuse(self, answer: Answer) -> None:
+            payload = json.dumps({"error": answer.error}).encode()
+            self.send_response(answer.code)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(payload)))
+            self.send_header("connection", "close")
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(payload)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing on stderr."""
+
+    return Connection

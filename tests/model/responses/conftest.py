@@ -1,0 +1,39 @@
+"""Models of the Responses API whose retries wait a hundredth of their time."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+import pytest
+
+from sidecar.model.endpoint import Endpoint
+from sidecar.model.responses.response_items import ResponseOptions
+from sidecar.model.responses.responses_model import ResponsesModel
+from tests.fakes.responses_api import FakeResponsesApi
+from tests.model.hosted_answers import GIVEN, KEY, patience
+
+
+class Hosted(Protocol):
+    def __call__(self, api: FakeResponsesApi, *, stall: float = 5.0) -> ResponsesModel: ...
+
+
+@pytest.fixture
+async def hosted(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hosted]:
+    original, opened = asyncio.sleep, list[ResponsesModel]()
+    monkeypatch.setattr("sidecar.model.hosted.asyncio.sleep", lambda s: original(min(s, 0.01)))
+
+    def make(api: FakeResponsesApi, *, stall: float = 5.0) -> ResponsesModel:
+        opened.append(
+            ResponsesModel(
+                Endpoint("openai", api.url, KEY),
+                options=ResponseOptions(),
+                patience=patience(),
+                stall=stall,
+                **GIVEN,
+            )
+        )
+        return opened[-1]
+
+    yield make
+    for one in opened:
+        await one.aclose()
