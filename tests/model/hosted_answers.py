@@ -17,6 +17,7 @@ from sidecar.core.parts import (
     TurnId,
 )
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
+from sidecar.model.endpoint import Endpoint
 from sidecar.model.hosted import HostedModel
 from sidecar.model.retry import Patience
 from tests.core.prompts import Rendered, rendered, system, user
@@ -27,6 +28,11 @@ LOOK = ToolSpec("look", "Looks.", {"type": "object", "properties": {"at": {"type
 GIVEN = {"now": lambda: 1_700_000_000_000, "random": lambda: 1.0}
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
 FOUND = Output("found")
+
+
+def at(url: str = "", key: str = KEY, name: str = "openai") -> Endpoint:
+    """The endpoint at an address, of one's own or the provider's."""
+    return Endpoint(name, url, key)
 
 
 def patience(attempts: int = 3) -> Patience:

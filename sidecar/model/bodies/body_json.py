@@ -4,6 +4,8 @@ import json
 
 from sidecar.core.parts import Json, JsonObject
 
+NOTHING = "(no output)"
+"""For no text: the Messages API refuses empty blocks, local servers empty results."""
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 """As the SDKs write a body."""
 

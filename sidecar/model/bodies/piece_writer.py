@@ -1,6 +1,6 @@
 """Writes bodies piece by piece, and keeps what the next body mostly repeats."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -25,15 +25,21 @@ class PieceWriter:
         pieces: Sequence[_Piece],
         make: Callable[[_Piece], list[JsonObject]],
         before: Iterable[JsonObject] = (),
+        instead: Mapping[int, list[JsonObject]] | None = None,
     ) -> msgspec.Raw:
-        """Writes a list of what `make` gives for each piece, by nothing but the piece."""
+        """Writes a list of what `make` gives for each piece, by nothing but the piece.
+
+        `instead` gives, by identity, what stands for pieces that are not kept.
+        """
         written = [json_bytes(one) for one in before]
         for piece in pieces:
+            if instead and id(piece) in instead:
+                written.append(_joined(instead[id(piece)]))
+                continue
             known = self._last.get(id(piece)) or (piece, _joined(make(piece)))
             self._now[id(piece)] = known
-            if known[1]:
-                written.append(known[1])
-        return msgspec.Raw(b"[" + b",".join(written) + b"]")
+            written.append(known[1])
+        return msgspec.Raw(b"[" + b",".join(filter(None, written)) + b"]")
 
     def whole(self, body: dict[str, object]) -> bytes:
         """Writes a body, of `array`'s lists and plain values, and ends it."""

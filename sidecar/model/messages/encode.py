@@ -18,10 +18,7 @@ from sidecar.core.prompt.render import (
     ResultBlock,
     TextBlock,
 )
-from sidecar.model.bodies.body_json import json_bytes, sendable_json
-
-NOTHING = "(no output)"
-"""For no text: the API refuses empty blocks, local servers empty results."""
+from sidecar.model.bodies.body_json import NOTHING, json_bytes, sendable_json
 
 EncodedPiece: TypeAlias = Block | ToolSpec
 _Write: TypeAlias = Callable[[Sequence[EncodedPiece]], list[Any]]

@@ -16,14 +16,11 @@ from sidecar.core.prompt.render import (
     ResultBlock,
     TextBlock,
 )
-from sidecar.core.text.digest import digest
 from sidecar.core.text.json_text import to_json
-from sidecar.model.bodies.body_json import json_bytes, sendable_json
+from sidecar.model.bodies.body_json import NOTHING, sendable_json
 from sidecar.model.bodies.piece_writer import PieceWriter
 from sidecar.model.openai.function_schema import function_schema
 
-NOTHING_SAID = "(no output)"
-"""For a call's empty output, which local servers refuse."""
 LEAST_TOKENS = 16
 """Tokens; the API refuses fewer."""
 
@@ -61,12 +58,6 @@ class ResponseWriter:
         items = self._pieces.array(prompt.messages, lambda one: [*_items(one, options)])
         tools = self._pieces.array(prompt.tools, _tool)
         return self._pieces.whole(_body(request, options, cache_key, items, tools))
-
-
-def static_key(prompt: Prompt) -> str:
-    """Hashes what stands before the history: its requests go to one cache."""
-    tools: list[Json] = [_tool(tool)[0] for tool in prompt.tools]
-    return "sidecar-" + digest(json_bytes([_instructions(prompt), tools]))[-32:]
 
 
 def _body(
@@ -158,7 +149,7 @@ def _answered(blocks: tuple[Block, ...], options: ResponseOptions) -> Iterator[J
 
 
 def _result(result: ResultBlock) -> JsonObject:
-    text = result.text if result.text.strip() else NOTHING_SAID
+    text = result.text if result.text.strip() else NOTHING
     output: Json = text
     if result.media:
         output = [_text(text), *(_media(media) for media in result.media)]

@@ -6,13 +6,13 @@ from typing import Any
 from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
 from sidecar.model.endpoint import Endpoint
+from sidecar.model.openai.cache_key import static_key
 from sidecar.model.openai.openai_model import OpenAiModel
 from sidecar.model.responses.response_events import ItemDecoder
 from sidecar.model.responses.response_items import (
     ResponseOptions,
     ResponseWriter,
     response_body,
-    static_key,
 )
 from sidecar.model.stalls import AnswerLimits
 

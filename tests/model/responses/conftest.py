@@ -6,11 +6,10 @@ from typing import Protocol
 
 import pytest
 
-from sidecar.model.endpoint import Endpoint
 from sidecar.model.responses.response_items import ResponseOptions
 from sidecar.model.responses.responses_model import ResponsesModel
 from tests.fakes.responses_api import FakeResponsesApi
-from tests.model.hosted_answers import GIVEN, KEY, patience
+from tests.model.hosted_answers import GIVEN, at, patience
 
 
 class Hosted(Protocol):
@@ -25,7 +24,7 @@ async def hosted(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hosted]:
     def make(api: FakeResponsesApi, *, stall: float = 5.0) -> ResponsesModel:
         opened.append(
             ResponsesModel(
-                Endpoint("openai", api.url, KEY),
+                at(api.url),
                 options=ResponseOptions(),
                 patience=patience(),
                 stall=stall,

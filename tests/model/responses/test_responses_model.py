@@ -12,7 +12,6 @@ from sidecar.core.conversation.stream import (
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Media, Output, Usage
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
-from sidecar.model.endpoint import Endpoint
 from sidecar.model.openai.openai_model import NO_SDK
 from sidecar.model.responses.responses_model import ResponsesModel
 from tests.core.prompts import answering, calling, model, system, thinking, user
@@ -25,6 +24,7 @@ from tests.model.hosted_answers import (
     MODEL,
     PNG,
     asking,
+    at,
     folded,
     gather,
     replied,
@@ -140,7 +140,7 @@ async def test_a_body_keeps_no_state_and_names_its_cache(hosted: Hosted) -> None
 async def test_the_key_of_the_cache_is_the_callers() -> None:
     with FakeResponsesApi() as api:
         for key in ("mine", ""):
-            endpoint = Endpoint("openai", api.url, KEY)
+            endpoint = at(api.url)
             source = ResponsesModel(endpoint, cache_key=lambda _, key=key: key, **GIVEN)
             await gather(source)
             await source.aclose()
@@ -196,7 +196,7 @@ async def test_texts_say_whether_they_end_a_turn(hosted: Hosted) -> None:
     )
     with FakeResponsesApi() as api:
         await gather(hosted(api), asking(*said_so))
-        endpoint = Endpoint("local", api.url, KEY)
+        endpoint = at(api.url)
         source = ResponsesModel(endpoint, **GIVEN)
         await gather(source, asking(*said_so))
         await source.aclose()
@@ -268,7 +268,7 @@ async def test_open_thinking_is_shown_and_not_sent_back(hosted: Hosted) -> None:
 
 async def test_without_a_key_it_says_what_to_do() -> None:
     with pytest.raises(ModelFailed, match="OPENAI_API_KEY") as failed:
-        await gather(ResponsesModel(Endpoint("openai"), **GIVEN))
+        await gather(ResponsesModel(at(key=""), **GIVEN))
     assert failed.value.failure == "authentication"
 
 
@@ -278,7 +278,7 @@ async def test_nothing_is_taken_from_the_environment(monkeypatch: pytest.MonkeyP
         monkeypatch.setenv(f"OPENAI_{name}", "http://127.0.0.1:9/poison")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "x-poison: poison")
     with FakeResponsesApi() as api:
-        source = ResponsesModel(Endpoint("openai", api.url), **GIVEN)
+        source = ResponsesModel(at(api.url, ""), **GIVEN)
         await gather(source)
         await source.aclose()
         assert "poison" not in str(api.requests[0].headers)
@@ -305,5 +305,5 @@ async def test_without_the_package_it_says_how_to_install_it(
 
     monkeypatch.setattr("sidecar.model.openai.openai_model.importlib.import_module", missing)
     with pytest.raises(ModelFailed) as failed:
-        await gather(ResponsesModel(Endpoint("openai", "http://127.0.0.1:9"), **GIVEN))
+        await gather(ResponsesModel(at("http://127.0.0.1:9"), **GIVEN))
     assert failed.value.message == NO_SDK

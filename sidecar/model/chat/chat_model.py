@@ -1,0 +1,88 @@
+"""Streams answers of Chat Completions, in any dialect."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from sidecar.core.errors import ModelFailed
+from sidecar.core.parts import JsonObject
+from sidecar.core.prompt.prompt import ModelRequest, Prompt
+from sidecar.model.chat.chat_body import ChatWriter, chat_body
+from sidecar.model.chat.chat_chunks import ChunkDecoder
+from sidecar.model.chat.dialects import Dialect
+from sidecar.model.endpoint import Endpoint
+from sidecar.model.openai.cache_key import static_key
+from sidecar.model.openai.openai_model import OpenAiModel
+from sidecar.model.stalls import AnswerLimits
+
+_PATH = "/chat/completions"
+
+
+class ChatModel(OpenAiModel):
+    """Speaks to one endpoint in its dialect.
+
+    `cache_key` makes `prompt_cache_key` of a prompt, where the dialect has one.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        dialect: Dialect,
+        *,
+        cache_key: Callable[[Prompt], str] = static_key,
+        **given: Any,  # noqa: ANN401 - the base's
+    ) -> None:
+        super().__init__(endpoint, **given)
+        self._dialect = dialect
+        self._cache_key = cache_key
+        self._writer = ChatWriter(dialect)
+
+    def body(self, request: ModelRequest) -> JsonObject:
+        return chat_body(request, self._dialect, self._key(request))
+
+    def missing_key(self) -> str:
+        """An address of one's own may need no key, but Azure's are all of that kind."""
+        dialect, endpoint = self._dialect, self.endpoint
+        if not dialect.key or endpoint.api_key or (endpoint.base_url and not dialect.api_version):
+            return ""
+        return f"there is no API key: set {dialect.key} or the provider's apiKey"
+
+    def path(self, request: ModelRequest) -> str:
+        if self._azure and "/deployments/" not in self._address:
+            return f"/deployments/{quote(request.model, safe='')}{_PATH}"
+        return _PATH
+
+    def written(self, request: ModelRequest) -> bytes:
+        return self._writer.write(request, self._key(request))
+
+    def decoder(self, allowed: AnswerLimits) -> ChunkDecoder:
+        return ChunkDecoder(self._dialect, allowed, self.sdk)
+
+    def account(self) -> tuple[str, dict[str, Any]]:
+        # Local servers take any key; a key keeps the SDK from looking for others.
+        key = self.endpoint.api_key or "none"
+        if not self._address:
+            text = (
+                f"the provider {self.endpoint.name} needs the address of its API: set its baseUrl"
+            )
+            raise ModelFailed(text, kind="bad_request")
+        if not self._azure:
+            return "AsyncOpenAI", {"api_key": key, "base_url": self._address}
+        whole = "/openai" in urlsplit(self._address).path
+        address = {"base_url" if whole else "azure_endpoint": self._address}
+        return (
+            "AsyncAzureOpenAI",
+            {"api_key": key, "api_version": self._dialect.api_version, **address},
+        )
+
+    @property
+    def _address(self) -> str:
+        return self.endpoint.base_url or self._dialect.base_url
+
+    @property
+    def _azure(self) -> bool:
+        """Whether the address is one of Azure's older API; the newer is as OpenAI's."""
+        return bool(self._dialect.api_version) and "/v1" not in urlsplit(self._address).path
+
+    def _key(self, request: ModelRequest) -> str:
+        return self._cache_key(request.prompt) if self._dialect.keyed else ""

@@ -1,0 +1,94 @@
+"""How servers of Chat Completions differ, as data."""
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+ReturnedAs: TypeAlias = Literal["", "reasoning_content", "reasoning", "reasoning_details"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One provider's way.
+
+    `key`: the variable of its key, empty if none is needed. `most`: the field for an answer's most
+    tokens. `thinking`: fields of deltas, of which the first with a text counts; `returned`: the
+    field in which thinking goes back, `always` even if there is none. `cached`: the path of the
+    count of cached tokens in `usage`. `effort`: `reasoning` is an object. `marked`: the beginning
+    of ids of models that take cache marks. `keyed`: takes `prompt_cache_key` and `store`.
+    `api_version`: Azure's, with its client.
+    """
+
+    name: str
+    base_url: str
+    key: str = ""
+    most: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    told_usage: bool = True
+    thinking: tuple[str, ...] = ("reasoning_content", "reasoning")
+    returned: ReturnedAs = ""
+    always: bool = False
+    cached: tuple[str, ...] = ("prompt_tokens_details", "cached_tokens")
+    effort: Literal["reasoning_effort", "reasoning"] = "reasoning_effort"
+    marked: str = ""
+    keyed: bool = False
+    parallel: bool = True
+    images: bool = True
+    documents: bool = False
+    api_version: str = ""
+
+
+DIALECTS: Final[dict[str, Dialect]] = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect(
+            "openai",
+            "https://api.openai.com/v1",
+            "OPENAI_API_KEY",
+            most="max_completion_tokens",
+            keyed=True,
+            documents=True,
+        ),
+        Dialect(
+            "azure",
+            "",
+            "AZURE_OPENAI_API_KEY",
+            most="max_completion_tokens",
+            api_version="2024-10-21",
+        ),
+        Dialect(
+            "openrouter",
+            "https://openrouter.ai/api/v1",
+            "OPENROUTER_API_KEY",
+            thinking=("reasoning", "reasoning_content"),
+            returned="reasoning_details",
+            effort="reasoning",
+            marked="anthropic/",
+            documents=True,
+        ),
+        Dialect(
+            "deepseek",
+            "https://api.deepseek.com",
+            "DEEPSEEK_API_KEY",
+            returned="reasoning_content",
+            # Thinking models refuse earlier answers without the field.
+            always=True,
+            cached=("prompt_cache_hit_tokens",),
+            parallel=False,
+            images=False,
+        ),
+        Dialect(
+            "ollama",
+            "http://127.0.0.1:11434/v1",
+            thinking=("reasoning", "reasoning_content"),
+            returned="reasoning",
+            parallel=False,
+        ),
+        Dialect("llama.cpp", "http://127.0.0.1:8080/v1", returned="reasoning_content"),
+        Dialect(
+            "vllm",
+            "http://127.0.0.1:8000/v1",
+            # The newer name first; versions for a while send both.
+            thinking=("reasoning", "reasoning_content"),
+            returned="reasoning",
+        ),
+    )
+}
