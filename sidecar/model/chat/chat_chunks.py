@@ -38,7 +38,7 @@ _STOPS = {
     "content_filter": "refusal",
 }
 """Neutral stop reasons; an answer with calls that was not cut off ends for its tools."""
-_FAILED = frozenset({"error", "insufficient_system_resource"})
+_FAILED = ("error", "insufficient_system_resource")
 """Reasons for which an answer is void."""
 _JOINED = ("text", "summary")
 """Fields of OpenRouter's reasoning that come in pieces."""

@@ -90,8 +90,17 @@ def test_signed_thinking_is_sent_back_unchanged_to_its_own_model_only() -> None:
     assert [b.region for b in render(message, "other")[0].blocks] == ["assistant"]
 
 
-def test_unsigned_thinking_is_left_out() -> None:
-    assert [b.region for b in render(reasoning({}), "m")[0].blocks] == ["assistant"]
+@pytest.mark.parametrize("proof", ["data", "encrypted_content", "returned_as"])
+def test_thinking_that_a_provider_takes_back_unsigned_is_sent_back(proof: str) -> None:
+    message = reasoning({proof: "x", "id": "r"})
+    sent = render(message, "m")[0].blocks[0].content
+    assert sent == ReasoningBlock("hm", {proof: "x", "id": "r"})
+    assert [b.region for b in render(message, "other")[0].blocks] == ["assistant"]
+
+
+@pytest.mark.parametrize("metadata", [{}, {"signature": ""}, {"data": 5}, {"id": "r"}])
+def test_unsigned_thinking_is_left_out(metadata) -> None:
+    assert [b.region for b in render(reasoning(metadata), "m")[0].blocks] == ["assistant"]
 
 
 def test_what_the_provider_says_of_texts_and_calls_goes_back_to_its_own_model_only() -> None:

@@ -94,6 +94,7 @@ def test_a_static_part_that_leaves_nothing_for_the_history_is_divided_anew() -> 
     [
         (TextBlock("one two"), 2 + 4),
         (ReasoningBlock("one two", {"data": "x" * 400}), 2 + 100 + 4),
+        (ReasoningBlock("one two", {"encrypted_content": "x" * 400}), 2 + 100 + 4),
         (CallBlock("c", "look", {"a": "b"}), 1 + 2 + 12),
         (ResultBlock("c", "one two three"), 3 + 12),
         (OpaqueBlock({"type": "thing"}), 2 + 4),
