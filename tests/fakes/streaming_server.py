@@ -25,7 +25,7 @@ class Answer:
     """One answer: parts that are texts, thoughts, refusals and calls, and how it ends.
 
     `after` is how many events come before a failure; `error` is what an HTTP error or a failure
-    told in the stream holds.
+    told in the stream holds. `kept`: the connection stays open for the next request.
     """
 
     parts: tuple[Body, ...] = ()
@@ -38,6 +38,7 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     pace: float = 0.0
     piece: int = 7
+    kept: bool = False
 
 
 def said(words: str, **given: Any) -> Answer:
@@ -89,6 +90,7 @@ class FakeStreamingApi(ABC):
         self.requests: list[Asked] = []
         self.refused: list[str] = []
         self.closed_early = threading.Event()
+        self.connections = 0
         self._scripted: list[Answer] = []
         self._lock = threading.Lock()
         self._released = threading.Event()
@@ -150,6 +152,11 @@ class FakeStreamingApi(ABC):
 def _connection(api: FakeStreamingApi) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a class
     class Connection(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        chunked = False
+
+        def setup(self) -> None:
+            api.connections += 1
+            super().setup()
 
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["content-length"]))
@@ -157,7 +164,7 @@ def _connection(api: FakeStreamingApi) -> type[BaseHTTPRequestHandler]:  # noqa:
             headers = {k.lower(): v for k, v in self.headers.items()}
             body = json.loads(content)
             answer = api.take(Asked(address.path, address.query, headers, content, body))
-            self.close_connection = True
+            self.close_connection = not answer.kept
             try:
                 if answer.failure == "status":
                     self._refuse(answer)
@@ -169,7 +176,11 @@ def _connection(api: FakeStreamingApi) -> type[BaseHTTPRequestHandler]:  # noqa:
         def _stream(self, answer: Answer, body: Body) -> None:
             self.send_response(200)
             self.send_header("content-type", "text/event-stream; charset=utf-8")
-            self.send_header("connection", "close")
+            self.chunked = answer.kept
+            if answer.kept:
+                self.send_header("transfer-encoding", "chunked")
+            else:
+                self.send_header("connection", "close")
             # A length that is never reached makes an early close visible as a dropped body.
             if answer.failure == "drop":
                 self.send_header("content-length", "1000000")
@@ -180,9 +191,12 @@ def _connection(api: FakeStreamingApi) -> type[BaseHTTPRequestHandler]:  # noqa:
                     return
                 self._send(frame)
                 time.sleep(answer.pace)
+            if answer.kept:
+                self.wfile.write(b"0\r\n\r\n")
 
         def _send(self, frame: str) -> None:
-            self.wfile.write(frame.encode())
+            data = frame.encode()
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data) if self.chunked else data)
             self.wfile.flush()
 
         def _break(self, answer: Answer) -> None:

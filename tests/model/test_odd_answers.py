@@ -1,14 +1,15 @@
 """Whatever a server streams, an answer can be sent back, or its failure is told."""
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.conversation.turns import settle
 from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, TextPart, TurnId
 from sidecar.core.prompt.prompt import ModelRequest, broken_pairs
 from sidecar.model.chat.chat_body import ChatWriter, chat_body
@@ -17,6 +18,7 @@ from sidecar.model.chat.dialects import DIALECTS
 from sidecar.model.failures import ToldFailure
 from sidecar.model.responses.response_events import ItemDecoder
 from sidecar.model.responses.response_items import ResponseOptions, ResponseWriter, response_body
+from sidecar.model.stalls import Endless, limits
 from sidecar.store.format import rows
 from tests.core.prompts import alone
 from tests.fakes.chat_api import FakeChatApi
@@ -72,6 +74,13 @@ def decoder_of(api: FakeStreamingApi) -> Callable[[], Decoder]:
     return ItemDecoder
 
 
+@pytest.mark.parametrize("make", [ItemDecoder, partial(ChunkDecoder, DIALECTS["vllm"])])
+def test_events_without_end_are_given_up(make: Callable[..., Decoder]) -> None:
+    endless = ({"type": "some_future_event"} for _ in range(2_000))
+    with pytest.raises(Endless, match="pieces"):
+        deque(map(list, map(make(limits=limits(10)).take, endless)), maxlen=0)
+
+
 @given(data=st.binary(max_size=60))
 def test_an_odd_answer_can_be_lived_with(api: FakeStreamingApi, data: bytes) -> None:
     dice = Dice(data)
@@ -90,12 +99,11 @@ def test_an_odd_answer_can_be_lived_with(api: FakeStreamingApi, data: bytes) -> 
     said = Message(
         MessageId("m"), TurnId("t"), "assistant", (*draft.parts, finish), 5, "open", MODEL
     )
-    settled = settle(said, 9, "interrupted")
-    for place, part in enumerate((*said.parts, *settled.parts)):
+    for place, part in enumerate(said.parts):
         packed = rows.encode_part(part, place)
         assert rows.decode_part(packed.body, dict(packed.blobs).__getitem__) == part
     user = Message(MessageId("u"), TurnId("t"), "user", (TextPart(PartId("q"), "x", "typed"),), 1)
-    prompt = alone((user, settled), MODEL)
+    prompt = alone((user, said), MODEL)
     assert not broken_pairs(prompt)
     body, content = bodies(api, ModelRequest(MODEL, prompt, 99))
     assert json.loads(content) == body

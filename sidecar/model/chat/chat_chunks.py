@@ -75,6 +75,7 @@ class ChunkDecoder:
 
     def take(self, event: Any) -> Iterator[StreamEvent]:  # noqa: ANN401 - any JSON
         """Decodes a chunk. Raises ToldFailure."""
+        self._count(0, pieces=1)
         if not isinstance(event, dict):
             return
         # Azure's first chunk tells of its filters alone.
@@ -195,9 +196,9 @@ class ChunkDecoder:
             known.raw += text
             yield BlockDelta(known.block, text)
 
-    def _count(self, size: int) -> None:
+    def _count(self, size: int, pieces: int = 0) -> None:
         self._taken += size
-        self._pieces += 1
+        self._pieces += pieces
         if self._limits is not None:
             self._limits.check(self._taken, self._pieces)
 

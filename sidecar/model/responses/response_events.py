@@ -61,6 +61,7 @@ class ItemDecoder:
 
     def take(self, event: Any) -> Iterator[StreamEvent]:  # noqa: ANN401 - any JSON
         """Decodes an event; unknown kinds give nothing. Raises ToldFailure."""
+        self._count(0, pieces=1)
         match event:
             case {"type": str(kind), "response": dict(response)}:
                 yield from self._response(kind, response)
@@ -235,9 +236,9 @@ class ItemDecoder:
         self._blocks += 1
         return self._blocks - 1
 
-    def _count(self, size: int) -> None:
+    def _count(self, size: int, pieces: int = 0) -> None:
         self._taken += size
-        self._pieces += 1
+        self._pieces += pieces
         if self._limits is not None:
             self._limits.check(self._taken, self._pieces)
 

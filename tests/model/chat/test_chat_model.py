@@ -249,6 +249,17 @@ async def test_an_answer_of_which_the_usage_is_not_told_is_whole(hosted: Hosted)
     assert events[-1] == ResponseFinished("end_turn", Usage())
 
 
+@every_dialect
+async def test_the_next_request_takes_the_same_connection(hosted: Hosted, dialect: str) -> None:
+    with FakeChatApi(dialect) as api:
+        api.script(*[said("hi", kept=True)] * 3)
+        source = hosted(api)
+        for _ in range(3):
+            assert folded(await gather(source)).stop == "end_turn"
+        assert api.connections == 1
+        await source.aclose()
+
+
 async def test_comments_are_signs_of_life(hosted: Hosted) -> None:
     with FakeChatApi("openrouter") as api:
         api.script(Answer(tuple({"comment": True} for _ in range(12)), pace=0.05))

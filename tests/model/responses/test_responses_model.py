@@ -13,6 +13,7 @@ from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Media, Output, Usage
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
 from sidecar.model.openai.openai_model import NO_SDK
+from sidecar.model.responses.response_items import ResponseOptions
 from sidecar.model.responses.responses_model import ResponsesModel
 from tests.core.prompts import answering, calling, model, system, thinking, user
 from tests.fakes.responses_api import FakeResponsesApi
@@ -135,6 +136,28 @@ async def test_a_body_keeps_no_state_and_names_its_cache(hosted: Hosted) -> None
     assert told.headers["authorization"] == f"Bearer {KEY}"
     assert told.headers["content-type"] == "application/json"
     assert told.headers["x-sidecar-purpose"] == "turn"
+
+
+async def test_thinking_is_summarized_unless_there_is_none() -> None:
+    with FakeResponsesApi() as api:
+        for options, effort in ((None, "none"), (ResponseOptions(summary=""), "low")):
+            source = ResponsesModel(at(api.url), options=options, **GIVEN)
+            await gather(source, asking(effort=effort))
+            await source.aclose()
+        assert [asked.body["reasoning"] for asked in api.requests] == [
+            {"effort": "none"},
+            {"effort": "low"},
+        ]
+
+
+async def test_the_next_request_takes_the_same_connection(hosted: Hosted) -> None:
+    with FakeResponsesApi() as api:
+        api.script(*[said("hi", kept=True)] * 3)
+        source = hosted(api)
+        for _ in range(3):
+            assert folded(await gather(source)).stop == "end_turn"
+        assert api.connections == 1
+        await source.aclose()
 
 
 async def test_the_key_of_the_cache_is_the_callers() -> None:
