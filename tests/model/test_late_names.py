@@ -86,6 +86,24 @@ def test_all_names_at_once_are_all(late: Callable[[], ModuleType]) -> None:
     assert {"Red", "Blue", "red", "blue"} <= found.keys()
 
 
+OTHER = """
+import asyncio, sys
+from sidecar.model.chat.chat_model import ChatModel
+from sidecar.model.chat.dialects import DIALECTS
+from tests.model.hosted_answers import GIVEN, at
+model = ChatModel(at("http://127.0.0.1:9"), DIALECTS[sys.argv[1]], **GIVEN)
+asyncio.run(model.warm_up())
+print(sum(name.partition(".")[0] == "openai" for name in sys.modules))
+"""
+
+
+@pytest.mark.parametrize("dialect", ["openai", "azure"])
+def test_a_client_of_openais_sdk_takes_a_fifth_of_its_modules(dialect: str) -> None:
+    command = [sys.executable, "-c", OTHER, dialect]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert 50 < int(done.stdout or 0) < 130, done.stderr
+
+
 @pytest.mark.parametrize(("provider", "most"), [("anthropic", 1_300), ("foundry", 2_600)])
 def test_a_client_of_the_sdk_takes_a_part_of_its_modules(provider: str, most: int) -> None:
     command = [sys.executable, "-c", USED, provider]

@@ -262,8 +262,8 @@ async def test_the_next_request_takes_the_same_connection(hosted: Hosted, dialec
 
 async def test_comments_are_signs_of_life(hosted: Hosted) -> None:
     with FakeChatApi("openrouter") as api:
-        api.script(Answer(tuple({"comment": True} for _ in range(12)), pace=0.05))
-        assert folded(await gather(hosted(api, stall=0.3))).stop == "end_turn"
+        api.script(Answer(tuple({"comment": True} for _ in range(12)), pace=0.25))
+        assert folded(await gather(hosted(api, stall=1.5))).stop == "end_turn"
         assert len(api.requests) == 1
 
 

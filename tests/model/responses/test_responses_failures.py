@@ -37,7 +37,7 @@ FAILURES = {
 async def test_what_can_pass_is_tried_again(hosted: Hosted, failure: Answer, kind: str) -> None:
     with FakeResponsesApi() as api:
         api.script(failure, said("the whole answer"))
-        events = await gather(hosted(api, stall=0.3))
+        events = await gather(hosted(api, stall=1.0))
         assert len(api.requests) == 2
     (failed,) = [event for event in events if isinstance(event, AttemptFailed)]
     assert (failed.attempt, failed.kind) == (1, kind)
