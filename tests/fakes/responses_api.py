@@ -158,7 +158,8 @@ class FakeResponsesApi(FakeStreamingApi):
         yield "keepalive", {}
         for number, part in enumerate(answer.parts):
             made = self._item(number, part, model)
-            yield from _item_events(number, made, part, answer.piece)
+            if not part.get("untold"):
+                yield from _item_events(number, made, part, answer.piece)
             output.append(made)
         if answer.stop:
             ended = _response(model, "incomplete", output, answer.usage or USAGE)

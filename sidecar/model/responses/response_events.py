@@ -95,6 +95,11 @@ class ItemDecoder:
             case "response.completed" | "response.incomplete":
                 for at in [*self._open]:
                     yield from self._close(at)
+                # Some servers stream texts alone, or nothing.
+                items = response.get("output")
+                for at, item in enumerate(items if isinstance(items, list) else ()):
+                    if at not in self._items and isinstance(item, dict):
+                        yield from self._done(at, item)
                 self.finished = True
                 usage = response_usage(json_object(response.get("usage")))
                 yield ResponseFinished(self._stop(kind, response), usage)

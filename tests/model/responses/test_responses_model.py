@@ -263,12 +263,13 @@ async def test_an_answer_says_how_it_ended(hosted: Hosted, answer: Answer, stop:
     assert len(draft.parts) == 1
 
 
-async def test_what_is_not_streamed_comes_with_its_item(hosted: Hosted) -> None:
+@pytest.mark.parametrize("how", ["unstreamed", "untold"])
+async def test_what_is_not_streamed_comes_with_its_item(hosted: Hosted, how: str) -> None:
     with FakeResponsesApi() as api:
         parts = (
-            {"thought": "hm", "unstreamed": True},
-            {"text": "Looking.", "unstreamed": True},
-            {"call": "c1", "name": "look", "input": {"at": "a"}, "unstreamed": True},
+            {"thought": "hm", how: True},
+            {"text": "Looking.", how: True},
+            {"call": "c1", "name": "look", "input": {"at": "a"}, how: True},
         )
         api.script(Answer(parts))
         draft = folded(await gather(hosted(api)))
