@@ -13,7 +13,7 @@ from sidecar.model.chat.dialects import Dialect
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.openai.cache_key import static_key
 from sidecar.model.openai.openai_model import OpenAiModel
-from sidecar.model.stalls import AnswerLimits
+from sidecar.model.stalls import STALL, AnswerLimits
 
 _PATH = "/chat/completions"
 
@@ -30,9 +30,10 @@ class ChatModel(OpenAiModel):
         dialect: Dialect,
         *,
         cache_key: Callable[[Prompt], str] = static_key,
+        stall: float = STALL,
         **given: Any,  # noqa: ANN401 - the base's
     ) -> None:
-        super().__init__(endpoint, **given)
+        super().__init__(endpoint, stall=stall * dialect.silent, **given)
         self._dialect = dialect
         self._cache_key = cache_key
         self._writer = ChatWriter(dialect)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+LONG = 5.0
+"""Times the usual silence: ten minutes."""
 ReturnedAs: TypeAlias = Literal["", "reasoning_content", "reasoning", "reasoning_details"]
 
 
@@ -15,7 +17,8 @@ class Dialect:
     field in which thinking goes back, `always` even if there is none. `cached`: the path of the
     count of cached tokens in `usage`. `effort`: `reasoning` is an object. `marked`: the beginning
     of ids of models that take cache marks. `keyed`: takes `prompt_cache_key` and `store`.
-    `api_version`: Azure's, with its client.
+    `api_version`: Azure's, with its client. `silent`: how many times the usual silence is no stall,
+    as hidden thinking and prompts read on small machines give no sign of life.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Dialect:
     images: bool = True
     documents: bool = False
     api_version: str = ""
+    silent: float = 1.0
 
 
 DIALECTS: Final[dict[str, Dialect]] = {
@@ -46,6 +50,7 @@ DIALECTS: Final[dict[str, Dialect]] = {
             most="max_completion_tokens",
             keyed=True,
             documents=True,
+            silent=LONG,
         ),
         Dialect(
             "azure",
@@ -53,6 +58,7 @@ DIALECTS: Final[dict[str, Dialect]] = {
             "AZURE_OPENAI_API_KEY",
             most="max_completion_tokens",
             api_version="2024-10-21",
+            silent=LONG,
         ),
         Dialect(
             "openrouter",
@@ -81,14 +87,21 @@ DIALECTS: Final[dict[str, Dialect]] = {
             thinking=("reasoning", "reasoning_content"),
             returned="reasoning",
             parallel=False,
+            silent=LONG,
         ),
-        Dialect("llama.cpp", "http://127.0.0.1:8080/v1", returned="reasoning_content"),
+        Dialect(
+            "llama.cpp",
+            "http://127.0.0.1:8080/v1",
+            returned="reasoning_content",
+            silent=LONG,
+        ),
         Dialect(
             "vllm",
             "http://127.0.0.1:8000/v1",
             # The newer name first; versions for a while send both.
             thinking=("reasoning", "reasoning_content"),
             returned="reasoning",
+            silent=LONG,
         ),
     )
 }

@@ -14,9 +14,11 @@ from sidecar.model.responses.response_items import (
     ResponseWriter,
     response_body,
 )
-from sidecar.model.stalls import AnswerLimits
+from sidecar.model.stalls import STALL, AnswerLimits
 
 OPENAI = "https://api.openai.com/v1"
+SILENT = 2.5
+"""Times the usual silence that is no stall: thinking that is not summarized shows in rare pings."""
 NO_OPENAI_KEY = "there is no API key: set OPENAI_API_KEY or the provider's apiKey"
 
 
@@ -32,9 +34,10 @@ class ResponsesModel(OpenAiModel):
         *,
         cache_key: Callable[[Prompt], str] = static_key,
         options: ResponseOptions | None = None,
+        stall: float = STALL,
         **given: Any,  # noqa: ANN401 - the base's
     ) -> None:
-        super().__init__(endpoint, **given)
+        super().__init__(endpoint, stall=stall * SILENT, **given)
         # Other servers may refuse what only OpenAI knows.
         self._options = options or ResponseOptions(phases=endpoint.hosted)
         self._cache_key = cache_key

@@ -27,7 +27,7 @@ async def hosted(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hosted]:
     def make(api: FakeChatApi, *, stall: float = 5.0, **changed: Any) -> ChatModel:
         url = api.origin if api.dialect == "azure" else api.url
         endpoint = at(url, name=api.dialect)
-        dialect = replace(DIALECTS[api.dialect], **changed)
+        dialect = replace(DIALECTS[api.dialect], **{"silent": 1.0, **changed})
         opened.append(ChatModel(endpoint, dialect, patience=patience(), stall=stall, **GIVEN))
         return opened[-1]
 

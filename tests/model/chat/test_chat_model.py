@@ -267,6 +267,14 @@ async def test_comments_are_signs_of_life(hosted: Hosted) -> None:
         assert len(api.requests) == 1
 
 
+async def test_who_thinks_or_reads_unseen_may_be_silent_for_longer(hosted: Hosted) -> None:
+    assert {name for name, one in DIALECTS.items() if one.silent == 1} == {"openrouter", "deepseek"}
+    with FakeChatApi("vllm") as api:
+        api.script(said("hi", pace=0.4))
+        assert folded(await gather(hosted(api, stall=0.2, silent=10))).stop == "end_turn"
+        assert len(api.requests) == 1
+
+
 async def test_cancelling_closes_the_connection(hosted: Hosted) -> None:
     with FakeChatApi("openai") as api:
         api.script(said("word " * 4_000, pace=0.002))

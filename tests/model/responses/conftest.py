@@ -7,7 +7,7 @@ from typing import Protocol
 import pytest
 
 from sidecar.model.responses.response_items import ResponseOptions
-from sidecar.model.responses.responses_model import ResponsesModel
+from sidecar.model.responses.responses_model import SILENT, ResponsesModel
 from tests.fakes.responses_api import FakeResponsesApi
 from tests.model.hosted_answers import GIVEN, at, patience
 
@@ -27,7 +27,7 @@ async def hosted(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hosted]:
                 at(api.url),
                 options=ResponseOptions(),
                 patience=patience(),
-                stall=stall,
+                stall=stall / SILENT,
                 **GIVEN,
             )
         )
