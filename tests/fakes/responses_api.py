@@ -213,7 +213,7 @@ def _message(item: Body, where: str) -> None:
         demand(isinstance(item["content"], str), f"Invalid '{where}.content'")
         demand(item.get("phase", "commentary") in ("commentary", "final_answer"), "phase")
         return
-    demand(item["role"] == "user", f"Invalid '{where}.role'")
+    demand(item["role"] in ("user", "developer"), f"Invalid '{where}.role'")
     demand(item["content"], f"Invalid '{where}.content': empty")
     for part in item["content"]:
         _part(part, f"{where}.content")
@@ -222,7 +222,9 @@ def _message(item: Body, where: str) -> None:
 def _part(part: Body, where: str) -> None:
     match part.get("type"):
         case "input_text":
-            fields(part, where, {"type": str, "text": str}, {})
+            fields(part, where, {"type": str, "text": str}, {"prompt_cache_breakpoint": dict})
+            mark = part.get("prompt_cache_breakpoint", {"mode": "explicit"})
+            demand(mark == {"mode": "explicit"}, f"Invalid '{where}.prompt_cache_breakpoint'")
         case "input_image":
             fields(part, where, {"type": str, "detail": str, "image_url": str}, {})
             data_url(part["image_url"], where, IMAGES)

@@ -30,17 +30,20 @@ class ResponseOptions:
     """What a server takes beside the prompt.
 
     `summary`: how thinking is summarized, or empty; `phases`: assistant messages say whether they
-    end a turn, without which newer models may stop early.
+    end a turn, without which newer models may stop early; `marked`: the system text ends in a cache
+    breakpoint, which models from gpt-5.6 on need to find the static part before another history.
     """
 
     summary: str = "auto"
     phases: bool = True
+    marked: bool = False
 
 
 def response_body(request: ModelRequest, options: ResponseOptions, cache_key: str) -> JsonObject:
     """Encodes a body."""
     prompt = request.prompt
-    items = [item for one in prompt.messages for item in _items(one, options)]
+    items = _opening(prompt, options)
+    items += [item for one in prompt.messages for item in _items(one, options)]
     tools = [tool for one in prompt.tools for tool in _tool(one)]
     return _body(request, options, cache_key, items, tools)
 
@@ -55,7 +58,11 @@ class ResponseWriter:
     def write(self, request: ModelRequest, cache_key: str) -> bytes:
         """Raises ValueError for a number that JSON lacks."""
         prompt, options = request.prompt, self._options
-        items = self._pieces.array(prompt.messages, lambda one: [*_items(one, options)])
+        items = self._pieces.array(
+            prompt.messages,
+            lambda one: [*_items(one, options)],
+            before=_opening(prompt, options),
+        )
         tools = self._pieces.array(prompt.tools, _tool)
         return self._pieces.whole(_body(request, options, cache_key, items, tools))
 
@@ -68,7 +75,8 @@ def _body(
     tools: Any,  # noqa: ANN401 - likewise
 ) -> dict[str, Any]:
     body: dict[str, Any] = {"model": request.model}
-    if said := _instructions(request.prompt):
+    said = _system(request.prompt)
+    if said and not options.marked:
         body["instructions"] = said
     if request.prompt.tools:
         body |= {"tools": tools, "parallel_tool_calls": True}
@@ -85,7 +93,17 @@ def _body(
     return {**body, "stream": True}
 
 
-def _instructions(prompt: Prompt) -> str:
+def _opening(prompt: Prompt, options: ResponseOptions) -> list[JsonObject]:
+    """Gives the system text as a message, as instructions take no breakpoint."""
+    said = _system(prompt)
+    if not said or not options.marked:
+        return []
+    mark: JsonObject = {"mode": "explicit"}
+    part: JsonObject = {**_text(said), "prompt_cache_breakpoint": mark}
+    return [{"type": "message", "role": "developer", "content": [part]}]
+
+
+def _system(prompt: Prompt) -> str:
     said = (b.content.text for b in prompt.system if isinstance(b.content, TextBlock))
     return str(sendable_json({"text": "\n\n".join(said)})["text"])
 
