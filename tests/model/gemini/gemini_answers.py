@@ -7,17 +7,14 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.conversation.fold import Draft, fold
-from sidecar.core.conversation.stream import BlockStarted, StreamEvent
+from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.errors import ModelFailed
-from sidecar.core.parts import PartId
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
-from sidecar.model.endpoint import Endpoint
 from sidecar.model.gemini.gemini_model import GeminiModel
-from sidecar.model.retry import Patience
 from sidecar.model.stalls import AnswerLimits, limits
 from tests.core.prompts import Rendered, system, user
 from tests.fakes.gemini_api import KEY, FakeGeminiApi, Reply
+from tests.model.hosted_answers import Draft, at, folded, patience
 
 NEW, OLD = "gemini-3.8-flash", "gemini-2.5-pro"
 LOOK = ToolSpec("look", "Looks.", {"type": "object", "properties": {"at": {"type": "string"}}})
@@ -34,10 +31,10 @@ async def gemini(
     """A model that waits for retries a hundredth of a second at most."""
     url, original = api if isinstance(api, str) else api.url, asyncio.sleep
     made = GeminiModel(
-        Endpoint("gemini", url, key),
+        at(url, key, "gemini"),
         now=lambda: 1_700_000_000_000,
         random=lambda: 1.0,
-        patience=Patience(3, 20.0, 120.0),
+        patience=patience(),
         stall=stall,
         limits=limited,
     )
@@ -58,14 +55,6 @@ def request(*messages: Rendered, model: str = NEW) -> ModelRequest:
 async def gather(source: GeminiModel, asked: ModelRequest | None = None) -> list[StreamEvent]:
     async with asyncio.timeout(30):
         return [event async for event in source.stream(asked or request())]
-
-
-def folded(events: list[StreamEvent]) -> Draft:
-    draft, number = Draft(), 0
-    for event in events:
-        number += isinstance(event, BlockStarted)
-        draft = fold(draft, event, PartId(f"p{number}"))
-    return draft
 
 
 async def answer(api: FakeGeminiApi, reply: Reply) -> Draft:

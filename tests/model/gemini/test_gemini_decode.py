@@ -24,7 +24,7 @@ from sidecar.model.failures import EndedEarly
 from sidecar.model.gemini.gemini_chunks import ChunkCutter
 from sidecar.model.gemini.gemini_decode import MOST_SIGNED, GeminiDecoder, usage_of
 from sidecar.model.stalls import Endless, limits
-from tests.model.gemini.gemini_answers import folded
+from tests.model.hosted_answers import folded
 
 
 def said(*parts: Any, finish: str | None = None) -> dict[str, Any]:

@@ -21,12 +21,12 @@ from sidecar.core.conversation.stream import (
     ResponseStarted,
 )
 from sidecar.core.errors import ModelFailed
-from sidecar.model.endpoint import Endpoint
 from sidecar.model.gemini import gemini_model
 from sidecar.model.gemini.gemini_model import GeminiModel
 from sidecar.model.stalls import AnswerLimits, limits
 from tests.fakes.gemini_api import KEY, TYPE, FakeGeminiApi, broken, call, calls, refuses, says
-from tests.model.gemini.gemini_answers import failure, folded, gather, gemini, request
+from tests.model.gemini.gemini_answers import failure, gather, gemini, request
+from tests.model.hosted_answers import at, folded
 
 pytestmark = pytest.mark.long
 
@@ -309,7 +309,7 @@ async def test_no_redirect_is_followed() -> None:
 
 
 async def test_without_a_key_it_says_what_to_do() -> None:
-    keyless = GeminiModel(Endpoint("gemini"), now=lambda: 0, random=lambda: 0.0)
+    keyless = GeminiModel(at(key="", name="gemini"), now=lambda: 0, random=lambda: 0.0)
     with pytest.raises(ModelFailed, match="GEMINI_API_KEY") as failed:
         await gather(keyless)
     assert failed.value.failure == "authentication"

@@ -11,7 +11,6 @@ from google import genai
 from google.genai.errors import APIError
 from google.genai.types import Content, GenerateContentConfig, HttpOptions
 
-from sidecar.core.conversation.fold import Draft
 from sidecar.core.conversation.stream import ResponseStarted
 from sidecar.core.parts import (
     Media,
@@ -39,7 +38,8 @@ from tests.core.prompts import (
 )
 from tests.core.prompts import model as answered
 from tests.fakes.gemini_api import KEY, FakeGeminiApi, Reply, call, calls, says, thinks
-from tests.model.gemini.gemini_answers import NEW, OLD, answer, folded, gather, gemini, request
+from tests.model.gemini.gemini_answers import NEW, OLD, answer, gather, gemini, request
+from tests.model.hosted_answers import Draft, folded
 
 pytestmark = pytest.mark.long
 

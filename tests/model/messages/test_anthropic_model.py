@@ -10,23 +10,22 @@ from typing import Any
 import anthropic
 import pytest
 
-from sidecar.core.conversation.fold import Draft, fold
 from sidecar.core.conversation.stream import (
     AttemptFailed,
     BlockDelta,
-    BlockStarted,
     ResponseFinished,
     ResponseStarted,
     StreamEvent,
 )
 from sidecar.core.errors import ModelFailed
-from sidecar.core.parts import PartId, ReasoningPart, TextPart, ToolPart
+from sidecar.core.parts import ReasoningPart, TextPart, ToolPart
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, Prompt, ToolSpec
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.messages.anthropic_model import AnthropicModel
 from sidecar.model.retry import Patience
 from tests.core.prompts import system, user
 from tests.fakes.messages_api import FakeMessagesApi, Reply, broken, status, text, thinking, tools
+from tests.model.hosted_answers import folded
 
 pytestmark = pytest.mark.long
 
@@ -66,14 +65,6 @@ def request(words: str = "hello") -> ModelRequest:
 async def gather(source: AnthropicModel, asked: ModelRequest | None = None) -> list[StreamEvent]:
     async with asyncio.timeout(30):
         return [event async for event in source.stream(asked or request())]
-
-
-def folded(events: list[StreamEvent]) -> Draft:
-    draft, number = Draft(), 0
-    for event in events:
-        number += isinstance(event, BlockStarted)
-        draft = fold(draft, event, PartId(f"p{number}"))
-    return draft
 
 
 @pytest.fixture(autouse=True)
