@@ -80,6 +80,7 @@ MANNERS = {
         frozenset({"reasoning_effort"}), "max_tokens", "reasoning", "reasoning", one_index=True
     ),
     "llama.cpp": Manner(_USUAL, "max_tokens", "reasoning_content", "reasoning_content"),
+    "chat": Manner(frozenset({"reasoning_effort"}), "max_tokens", "reasoning_content"),
     "vllm": Manner(_USUAL, "max_tokens", "reasoning", "reasoning", done=False),
 }
 

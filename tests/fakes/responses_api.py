@@ -175,7 +175,8 @@ class FakeResponsesApi(FakeStreamingApi):
         match part:
             case {"text": str(text)}:
                 content = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-                return _message_item(number, content)
+                phase = {"phase": part["phase"]} if "phase" in part else {}
+                return {**_message_item(number, content), **phase}
             case {"refusal": str(text)}:
                 return _message_item(number, {"type": "refusal", "refusal": text})
             case {"call": str(call), "name": str(name), "input": given}:

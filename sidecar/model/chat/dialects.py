@@ -103,5 +103,7 @@ DIALECTS: Final[dict[str, Dialect]] = {
             returned="reasoning",
             silent=LONG,
         ),
+        # Any other server, of which nothing is known.
+        Dialect("chat", "", parallel=False, silent=LONG),
     )
 }

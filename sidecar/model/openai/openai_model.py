@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 NO_SDK = (
-    "this needs the package openai: install sidecar with its extra `openai`, "
-    "as by `pip install 'sidecar[openai]'`"
+    "this needs the package openai: install sidecar with its extra `openai`, in its checkout by "
+    "`uv tool install --force '.[openai]'`"
 )
 NO_RENEWAL = (
     "this provider has no request that keeps a prompt cached without an answer: "

@@ -32,12 +32,16 @@ _STOPS = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
 
 @dataclass(slots=True)
 class _Item:
-    """An output item: its blocks by part, a call's JSON, the part of thinking that came last."""
+    """An output item: its blocks by part, a call's JSON, the part of thinking that came last.
+
+    `phase`: whether a message ends a turn, by the provider's word.
+    """
 
     kind: Literal["message", "reasoning", "call", "opaque"]
     blocks: dict[int, int] = field(default_factory=dict)
     raw: str = ""
     part: tuple[str, int] | None = None
+    phase: Json = None
 
 
 class ItemDecoder:
@@ -120,7 +124,7 @@ class ItemDecoder:
         self._count(PER_BLOCK)
         match item.get("type"):
             case "message":
-                self._items[at] = _Item("message")
+                self._items[at] = _Item("message", phase=item.get("phase"))
             case "reasoning":
                 self._items[at] = _Item("reasoning", {0: self._next()})
                 yield BlockStarted(self._items[at].blocks[0], "reasoning")
@@ -217,6 +221,8 @@ class ItemDecoder:
         if number not in blocks:
             blocks[number] = self._next()
             yield BlockStarted(blocks[number], "text")
+            if isinstance(phase := self._open[at].phase, str):
+                yield BlockMetadata(blocks[number], {"phase": phase})
         yield BlockDelta(blocks[number], text)
 
     def _whole(self, at: int, number: int, text: str) -> Iterator[StreamEvent]:

@@ -147,10 +147,12 @@ def _answered(blocks: tuple[Block, ...], options: ResponseOptions) -> Iterator[J
     final = None if called or not texts else texts[-1]
     for number, block in enumerate(blocks):
         match block.content:
-            case TextBlock(text=text):
+            case TextBlock(text=text, metadata=metadata):
                 said: JsonObject = {"type": "message", "role": "assistant", "content": text}
-                phase = "final_answer" if number == final else "commentary"
-                yield {**said, "phase": phase} if options.phases else said
+                phase = metadata.get("phase")
+                if options.phases and not isinstance(phase, str):
+                    phase = "final_answer" if number == final else "commentary"
+                yield {**said, "phase": phase} if phase else said
             case ReasoningBlock(metadata={"encrypted_content": str()}):
                 yield {"type": "reasoning", "summary": [], **block.content.metadata}
             case CallBlock(call_id=call_id, name=name, input=given):

@@ -13,7 +13,7 @@ from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Media, Output, Usage
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
 from sidecar.model.openai.openai_model import NO_SDK
-from sidecar.model.responses.response_items import ResponseOptions
+from sidecar.model.responses.response_items import ResponseOptions, response_body
 from sidecar.model.responses.responses_model import ResponsesModel
 from tests.core.prompts import answering, calling, model, system, thinking, user
 from tests.fakes.responses_api import FakeResponsesApi
@@ -244,6 +244,22 @@ async def test_texts_say_whether_they_end_a_turn(hosted: Hosted) -> None:
         ]
         assert api.refused == []
     assert phases == [["commentary", "commentary", "commentary", "final_answer"], [None] * 4]
+
+
+async def test_a_text_keeps_the_phase_that_the_model_gave_it(hosted: Hosted) -> None:
+    with FakeResponsesApi() as api:
+        api.script(Answer(({"text": "So.", "phase": "commentary"}, {"text": "Well."})))
+        source = hosted(api)
+        draft = folded(await gather(source))
+        await gather(source, asking(user("hello"), *replied(draft), user("go on")))
+        await gather(source, asking(user("hello"), *replied(draft, model="other"), user("go on")))
+        assert api.refused == []
+        phases = [[item.get("phase") for item in a.body["input"]] for a in api.requests[1:]]
+    assert phases == [[None, "commentary", "final_answer", None]] * 2
+    assert draft.parts[0].metadata == {"phase": "commentary"}
+    local = ResponseOptions(phases=False)
+    body = response_body(asking(user("hello"), *replied(draft), user("go on")), local, "")
+    assert [item.get("phase") for item in body["input"]] == [None, "commentary", None, None]
 
 
 async def test_tools_have_schemas_that_openai_takes(hosted: Hosted) -> None:
