@@ -24,6 +24,8 @@ from sidecar.model.stalls import STALL, AnswerLimits, limits
 
 DRAIN = 1.0
 """Seconds for a stream to end after its answer."""
+THREAD_BLOCKS = 500
+"""More new blocks take over ten milliseconds to write, and are written in a thread."""
 _ONE_AT_A_TIME = threading.Lock()
 """Held by who imports an SDK: windows do in threads of their own."""
 

@@ -24,6 +24,7 @@ def test_what_the_next_body_repeats_is_not_made_again() -> None:
     one, two, three = ([{"n": n}] * 2 for n in (1, 2, 3))
     assert bodies == [one, one + two, two, three], "what one body lacks is forgotten"
     assert made == [first, second, first]
+    assert writer.unwritten([first, second, user("c", "d")]) == 3
 
 
 def test_what_stands_instead_of_a_piece_is_not_kept() -> None:

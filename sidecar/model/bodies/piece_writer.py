@@ -20,6 +20,10 @@ class PieceWriter:
         self._last: dict[int, tuple[object, bytes]] = {}
         self._now: dict[int, tuple[object, bytes]] = {}
 
+    def unwritten(self, messages: Sequence[Rendered]) -> int:
+        """Counts blocks of messages that the last body lacked."""
+        return sum(len(one.blocks) for one in messages if id(one) not in self._last)
+
     def array(
         self,
         pieces: Sequence[_Piece],

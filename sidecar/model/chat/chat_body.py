@@ -40,7 +40,7 @@ class ChatWriter:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self._pieces = PieceWriter()
+        self.pieces = PieceWriter()
 
     def write(self, request: ModelRequest, cache_key: str) -> bytes:
         """Raises ValueError for a number that JSON lacks."""
@@ -51,14 +51,14 @@ class ChatWriter:
             for number, found in marks.items()
             if number is not None
         }
-        messages = self._pieces.array(
+        messages = self.pieces.array(
             prompt.messages,
             lambda one: _messages(one, dialect, {}),
             before=_system(prompt, marks.get(None, {})),
             instead=marked,
         )
-        tools = self._pieces.array(prompt.tools, _tool)
-        return self._pieces.whole(_body(request, dialect, cache_key, messages, tools))
+        tools = self.pieces.array(prompt.tools, _tool)
+        return self.pieces.whole(_body(request, dialect, cache_key, messages, tools))
 
 
 def _marks(request: ModelRequest, dialect: Dialect) -> dict[int | None, dict[int, Breakpoint]]:

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlsplit
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
+from sidecar.model.bodies.piece_writer import PieceWriter
 from sidecar.model.chat.chat_body import ChatWriter, chat_body
 from sidecar.model.chat.chat_chunks import ChunkDecoder
 from sidecar.model.chat.dialects import Dialect
@@ -52,6 +53,10 @@ class ChatModel(OpenAiModel):
         if self._azure and "/deployments/" not in self._address:
             return f"/deployments/{quote(request.model, safe='')}{_PATH}"
         return _PATH
+
+    @property
+    def pieces(self) -> PieceWriter:
+        return self._writer.pieces
 
     def written(self, request: ModelRequest) -> bytes:
         return self._writer.write(request, self._key(request))

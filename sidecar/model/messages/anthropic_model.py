@@ -11,7 +11,7 @@ from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.failures import EndedEarly
-from sidecar.model.hosted import HostedModel, drained
+from sidecar.model.hosted import THREAD_BLOCKS, HostedModel, drained
 from sidecar.model.late_names import late_names
 from sidecar.model.messages.decode import ResponseDecoder, usage_of
 from sidecar.model.messages.encode import Encoder, encode
@@ -19,9 +19,6 @@ from sidecar.model.stalls import AnswerLimits, InTime
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
-
-THREAD_BLOCKS = 500
-"""More new blocks take over ten milliseconds to write, and are written in a thread."""
 
 _CLIENTS = {
     "anthropic": "AsyncAnthropic",

@@ -3,6 +3,7 @@
 The SDK takes our bytes as they are and gives each event as plain JSON.
 """
 
+import asyncio
 import importlib
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -14,8 +15,9 @@ from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Usage
 from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.model.bodies.piece_writer import PieceWriter
 from sidecar.model.failures import EndedEarly
-from sidecar.model.hosted import HostedModel, drained
+from sidecar.model.hosted import THREAD_BLOCKS, HostedModel, drained
 from sidecar.model.late_names import late_names
 from sidecar.model.stalls import PINGS, AnswerLimits, CutEvent, InTime
 
@@ -50,6 +52,10 @@ class OpenAiModel(HostedModel):
     @abstractmethod
     def path(self, request: ModelRequest) -> str: ...
 
+    @property
+    @abstractmethod
+    def pieces(self) -> PieceWriter: ...
+
     @abstractmethod
     def written(self, request: ModelRequest) -> bytes:
         """Writes `body`."""
@@ -72,9 +78,12 @@ class OpenAiModel(HostedModel):
         self, request: ModelRequest, headers: Mapping[str, str], allowed: AnswerLimits
     ) -> AsyncIterator[StreamEvent]:
         decoder = self.decoder(allowed)
+        many = self.pieces.unwritten(request.prompt.messages) > THREAD_BLOCKS
         response = await self.client.post(
             self.path(request),
-            content=self.written(request),
+            content=await asyncio.to_thread(self.written, request)
+            if many
+            else self.written(request),
             cast_to=object,
             options={"headers": headers, "follow_redirects": False},
             stream=True,

@@ -53,18 +53,18 @@ class ResponseWriter:
 
     def __init__(self, options: ResponseOptions) -> None:
         self._options = options
-        self._pieces = PieceWriter()
+        self.pieces = PieceWriter()
 
     def write(self, request: ModelRequest, cache_key: str) -> bytes:
         """Raises ValueError for a number that JSON lacks."""
         prompt, options = request.prompt, self._options
-        items = self._pieces.array(
+        items = self.pieces.array(
             prompt.messages,
             lambda one: [*_items(one, options)],
             before=_opening(prompt, options),
         )
-        tools = self._pieces.array(prompt.tools, _tool)
-        return self._pieces.whole(_body(request, options, cache_key, items, tools))
+        tools = self.pieces.array(prompt.tools, _tool)
+        return self.pieces.whole(_body(request, options, cache_key, items, tools))
 
 
 def _body(

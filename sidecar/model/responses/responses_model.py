@@ -5,6 +5,7 @@ from typing import Any
 
 from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
+from sidecar.model.bodies.piece_writer import PieceWriter
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.openai.cache_key import static_key
 from sidecar.model.openai.openai_model import OpenAiModel
@@ -51,6 +52,10 @@ class ResponsesModel(OpenAiModel):
 
     def path(self, request: ModelRequest) -> str:  # noqa: ARG002 - the base's
         return "/responses"
+
+    @property
+    def pieces(self) -> PieceWriter:
+        return self._writer.pieces
 
     def written(self, request: ModelRequest) -> bytes:
         return self._writer.write(request, self._cache_key(request.prompt))

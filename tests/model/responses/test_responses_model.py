@@ -2,6 +2,7 @@
 
 import logging
 from importlib.metadata import version
+from threading import get_ident
 
 import pytest
 
@@ -116,6 +117,29 @@ async def test_the_same_prompt_is_the_same_bytes_whatever_was_sent_before(hosted
     assert one == two == three
     assert bodies[:2] == [source.body(first), source.body(longer)]
     assert "é".encode() in one
+
+
+async def test_thousands_of_calls_are_written_beside_the_event_loop(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"c{n}" for n in range(300)]
+    many = (model(*(calling(n, "look") for n in names)), user(*(answering(n) for n in names)))
+    threads: list[int] = []
+    with FakeResponsesApi() as api:
+        source = hosted(api)
+        await source.warm_up()
+        written = source.written
+
+        def noted(asked: ModelRequest) -> bytes:
+            threads.append(get_ident())
+            return written(asked)
+
+        monkeypatch.setattr(source, "written", noted)
+        for asked in (asking(user("hello"), *many), asking(user("hello"), *many, user("and?"))):
+            await gather(source, asked)
+        assert api.refused == []
+        assert api.requests[0].body == source.body(asking(user("hello"), *many))
+    assert threads[0] != threads[1] == get_ident(), "what was written is written no more"
 
 
 async def test_a_body_keeps_no_state_and_names_its_cache(hosted: Hosted) -> None:
