@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from sidecar.workspace.linear_glob import linear_glob
+from sidecar.workspace.walk import linear_glob
 
 PIECES = st.sampled_from(["*", "*", "a", "b", "?", "[ab]", "[!a]", "/", ".", "**/", "\\*", "-"])
 NAMES = st.text("ab/.-*", min_size=1, max_size=9)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Self
 
 from sidecar.workspace.files import git_folders, read_beginning
-from sidecar.workspace.linear_glob import linear_glob
 from sidecar.workspace.snapshots.git_index import Tracked, read_tracked
+from sidecar.workspace.walk import linear_glob
 
 HISTORIES = frozenset({b".git", b".hg", b".svn", b".jj"})
 """Never searched or touched."""
