@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from sidecar.config import OFFLINE_MODEL, Config
 from sidecar.config.provider_settings import KINDS, NamedProvider
@@ -10,6 +11,8 @@ from sidecar.core.parts import Millis
 from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.tokens import Count
 from sidecar.model.catalogue import lookup, lookup_at
+from sidecar.model.chat.chat_model import ChatModel
+from sidecar.model.chat.dialects import DIALECTS
 from sidecar.model.contract import Model
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.gemini.gemini_model import GeminiModel
@@ -17,6 +20,7 @@ from sidecar.model.hosted import HostedModel
 from sidecar.model.messages.anthropic_model import AnthropicModel
 from sidecar.model.named import NamedModel
 from sidecar.model.offline import OfflineModel
+from sidecar.model.responses.responses_model import ResponsesModel
 from sidecar.model.retry import Patience
 from sidecar.model.stalls import STALL
 from sidecar.model.suggestions import suggested
@@ -124,11 +128,18 @@ class Models:
             endpoint = Endpoint(usual.name, usual.base_url, usual.api_key, self._shared)
         else:
             endpoint = Endpoint(named.kind, named.base_url, named.api_key, self._shared)
-        vendor = GeminiModel if endpoint.name == "gemini" else AnthropicModel
-        return vendor(
-            endpoint,
-            now=self._now,
-            random=self._random,
-            patience=Patience.of(self._config.retry),
-            stall=self._stall,
-        )
+        given: Any = {
+            "now": self._now,
+            "random": self._random,
+            "patience": Patience.of(self._config.retry),
+            "stall": self._stall,
+        }
+        match endpoint.name:
+            case "gemini":
+                return GeminiModel(endpoint, **given)
+            case "openai":
+                return ResponsesModel(endpoint, **given)
+            case name if name in DIALECTS:
+                return ChatModel(endpoint, DIALECTS[name], **given)
+            case _:
+                return AnthropicModel(endpoint, **given)

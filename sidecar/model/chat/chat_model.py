@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from sidecar.config.provider_settings import VARIABLES
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
@@ -45,9 +46,10 @@ class ChatModel(OpenAiModel):
     def missing_key(self) -> str:
         """An address of one's own may need no key, but Azure's are all of that kind."""
         dialect, endpoint = self._dialect, self.endpoint
-        if not dialect.key or endpoint.api_key or (endpoint.base_url and not dialect.api_version):
+        names = VARIABLES.get(dialect.name, ())
+        if not names or endpoint.api_key or (endpoint.base_url and not dialect.api_version):
             return ""
-        return f"there is no API key: set {dialect.key} or the provider's apiKey"
+        return f"there is no API key: set {names[0]} or the provider's apiKey"
 
     def path(self, request: ModelRequest) -> str:
         if self._azure and "/deployments/" not in self._address:

@@ -12,18 +12,17 @@ ReturnedAs: TypeAlias = Literal["", "reasoning_content", "reasoning", "reasoning
 class Dialect:
     """One provider's way.
 
-    `key`: the variable of its key, empty if none is needed. `most`: the field for an answer's most
-    tokens. `thinking`: fields of deltas, of which the first with a text counts; `returned`: the
-    field in which thinking goes back, `always` even if there is none. `cached`: the path of the
-    count of cached tokens in `usage`. `effort`: `reasoning` is an object. `marked`: the beginning
-    of ids of models that take cache marks. `keyed`: takes `prompt_cache_key` and `store`.
+    `most`: the field for an answer's most tokens. `thinking`: fields of deltas, of which the first
+    with a text counts; `returned`: the field in which thinking goes back, `always` even if there is
+    none. `cached`: the path of the count of cached tokens in `usage`. `effort`: `reasoning` is an
+    object. `marked`: the beginning of ids of models that take cache marks. `keyed`: takes
+    `prompt_cache_key` and `store`.
     `api_version`: Azure's, with its client. `silent`: how many times the usual silence is no stall,
     as hidden thinking and prompts read on small machines give no sign of life.
     """
 
     name: str
     base_url: str
-    key: str = ""
     most: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     told_usage: bool = True
     thinking: tuple[str, ...] = ("reasoning_content", "reasoning")
@@ -46,7 +45,6 @@ DIALECTS: Final[dict[str, Dialect]] = {
         Dialect(
             "openai",
             "https://api.openai.com/v1",
-            "OPENAI_API_KEY",
             most="max_completion_tokens",
             keyed=True,
             documents=True,
@@ -55,7 +53,6 @@ DIALECTS: Final[dict[str, Dialect]] = {
         Dialect(
             "azure",
             "",
-            "AZURE_OPENAI_API_KEY",
             most="max_completion_tokens",
             api_version="2024-10-21",
             silent=LONG,
@@ -63,7 +60,6 @@ DIALECTS: Final[dict[str, Dialect]] = {
         Dialect(
             "openrouter",
             "https://openrouter.ai/api/v1",
-            "OPENROUTER_API_KEY",
             thinking=("reasoning", "reasoning_content"),
             returned="reasoning_details",
             effort="reasoning",
@@ -73,7 +69,6 @@ DIALECTS: Final[dict[str, Dialect]] = {
         Dialect(
             "deepseek",
             "https://api.deepseek.com",
-            "DEEPSEEK_API_KEY",
             returned="reasoning_content",
             # Thinking models refuse earlier answers without the field.
             always=True,
