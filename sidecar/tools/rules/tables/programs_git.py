@@ -32,6 +32,9 @@ _LOG = (
     "--regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --relative-date --notes "
     "--no-notes --min-parents --max-parents --sparse --dense --root --source"
 )
+_NO_NAME = r"\A\S*[;|&<>$'\"()`]\S*\Z"
+"""Words, but for texts with blanks, that would make a name of which a shell makes more, as where a
+Makefile or a hook asks for the branch: `x;make`."""
 _LISTED = (
     "alrvi --all --list --remotes --verbose --show-current --contains --no-contains --merged "
     "--no-merged --sort --format --points-at --column --no-column --color --no-color --abbrev"
@@ -50,9 +53,11 @@ def _git(
     writes: bool = False,
     unwritten: str = NO_OPERAND,
     rewrites: bool = False,
+    names: bool = False,
 ) -> Program:
     refs = "--sort" in covered[0].split()
     nowhere = _SIGNED if refs else _SIGNED.partition("|")[0]
+    nowhere = f"{nowhere}|{_NO_NAME}" if names else nowhere
     return Program(
         _WHY,
         options(*covered),
@@ -144,9 +149,14 @@ GIT = Program(
         "checkout": _git(
             "bBqdt --quiet --detach --track --no-track",
             writes=True,
+            names=True,
             unwritten=r"(?:-\w+ |--\w[\w-]* )*HEAD(?:~\d+)?",
         ),
-        "switch": _git("cCqdt --create --quiet --detach --track --no-track --guess", rewrites=True),
+        "switch": _git(
+            "cCqdt --create --quiet --detach --track --no-track --guess",
+            rewrites=True,
+            names=True,
+        ),
         "restore": _git(
             "sSWq --source --staged --worktree --quiet",
             writes=True,
@@ -160,11 +170,15 @@ GIT = Program(
             "renamed, be it what runs later; a rule must name them",
         ),
         **{
-            f"stash {name}": _git("q --quiet --index", rewrites=True)
+            f"stash {name}": _git("q --quiet --index", rewrites=True, names=True)
             for name in ("pop", "apply", "branch")
         },
-        "branch": _git(_LISTED, "dDmMcCfut --delete --move --copy --set-upstream-to --track"),
-        "tag": _git(_LISTED.replace("alrvi", "lni"), "amdf --annotate --message --delete --force"),
+        "branch": _git(_LISTED, "dDmMcCft --delete --move --copy --track", names=True),
+        "tag": _git(
+            _LISTED.replace("alrvi", "lni"),
+            "amdf --annotate --message --delete --force",
+            names=True,
+        ),
         "reset": _git("qN --soft --mixed --hard --keep --merge --quiet", rewrites=True),
         "rm": _git("rfnq --cached --force --dry-run --quiet --ignore-unmatch", writes=True),
     },
