@@ -4,7 +4,7 @@ import asyncio
 import os
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +22,7 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.text.visible import visible
 from sidecar.daemon.stores import open_store
 from sidecar.model.catalogue import lookup
+from sidecar.model.suggestions import missing
 from sidecar.model.vocabulary import load_counter
 from sidecar.store.content.chains import HeldSpace
 from sidecar.workspace.snapshots.steady_read import USUAL, Limits
@@ -57,6 +58,7 @@ async def _findings() -> list[Finding]:
         Finding("ok", "configuration", f"{user_file()}{'' if user_file().exists() else ' (none)'}"),
         *wrong,
         _key(config),
+        *_others(config),
         *await _store(config),
         _vocabulary(),
         _tool("ripgrep", "rg", "search works without it, more slowly; install ripgrep"),
@@ -73,12 +75,32 @@ def _key(config: Config) -> Finding:
             advice = "the key goes over the network for everybody to read: use https"
             return Finding("note", "model", where, advice)
         return Finding("ok", "model", where)
+    named = next((p for p in config.providers if config.model.startswith(f"{p.name}/")), None)
+    if named is not None:
+        lacks = missing(named)
+        return Finding("note" if lacks else "ok", "model", config.model, lacks)
     if provider.api_key:
         info = lookup(config.model)
         cost = "" if info.price is not None else "; its price is unknown, so costs are too"
         return Finding("ok", "model", f"{config.model}, with a key{cost}")
     advice = "set ANTHROPIC_API_KEY for a hosted model; without it, all but the model works"
     return Finding("note", "model", "no API key: the offline model answers", advice)
+
+
+def _others(config: Config) -> Iterator[Finding]:
+    """Finds named providers, and others whose variable has a key."""
+    for one in config.providers:
+        if one.name == one.kind and not one.api_key:
+            continue
+        where = f"{one.name}/… by {one.kind}"
+        where = f"{where} at {public(one.base_url)}" if one.base_url else where
+        lacks = missing(one)
+        open_key = one.api_key and travels_in_the_open(one.base_url)
+        if lacks or open_key:
+            advice = lacks or "the key goes over the network for everybody to read: use https"
+            yield Finding("note", "model", where, advice)
+        else:
+            yield Finding("ok", "model", where)
 
 
 def travels_in_the_open(address: str) -> bool:

@@ -1,6 +1,9 @@
 """`sidecar doctor`: what it says of snapshots."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,3 +55,30 @@ def test_names_that_are_no_text_and_many_folders() -> None:
     assert len(found) == 1 + MOST_FOLDERS
     "".join(one.found for one in found).encode()
     assert snapshots([])[0].found == "none yet"
+
+
+def test_named_providers_are_told_with_what_they_lack(tmp_path: Path) -> None:
+    settings = tmp_path / "sidecar" / "config.toml"
+    settings.parent.mkdir()
+    settings.write_text(
+        'model = "work/gpt-5.5"\n[providers.work]\nkind = "openai"\napi_key = "env:WORK_KEY"\n'
+        '[providers.lab]\nkind = "vllm"\nbase_url = "http://gpu.example.org:8000/v1"\n'
+        '[providers.far]\nkind = "openai"\nbase_url = "http://far.example.org/v1"\napi_key = "k"\n'
+    )
+    clean = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    told = subprocess.run(
+        [sys.executable, "-m", "sidecar", "doctor"],
+        env={
+            **clean,
+            **dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME"), str(tmp_path)),
+            "COLUMNS": "300",
+        },
+        check=False,
+        capture_output=True,
+        text=True,
+    ).stdout
+    said = " ".join(told.split())
+    assert "work/gpt-5.5" in said
+    assert "set OPENAI_API_KEY" in said
+    assert "lab/… by vllm at http://gpu.example.org:8000/v1" in said
+    assert "the key goes over the network for everybody to read" in said
