@@ -157,3 +157,16 @@ def test_a_command_of_a_thousand_commands_is_asked_about_at_once(plain: ToolCont
     """It took half a minute: each was looked at beside all before."""
     command = ("exec <(a) " * 1000)[:9992]
     assert isinstance(decided(command, plain, "shell", reject=("shell:git push *",)), Ask)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'cargo watch -s "make deploy-prod"',
+        'foo "make deploy-prod"',
+        "python -c \"import os; os.system('make deploy-prod')\"",
+        "git -c alias.d='!make deploy-prod' d",
+    ],
+)
+def test_a_star_before_a_dash_is_part_of_a_word(command: str, plain: ToolContext) -> None:
+    assert isinstance(decided(command, plain, "shell", reject=("shell:make *-prod",)), Ask)
