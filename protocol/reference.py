@@ -23,8 +23,17 @@ PLACE = re.compile(rf"(?<={re.escape(MADE)}\n\n).*?(?=\n<!-- end -->)", re.S)
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "starting": (
         "Commands to start and set up",
-        ("serve", "status", "stop", "demo", "doctor", "models", "config show", "config check",
-         "config init"),
+        (
+            "serve",
+            "status",
+            "stop",
+            "demo",
+            "doctor",
+            "models",
+            "config show",
+            "config check",
+            "config init",
+        ),
     ),
     "looking": (
         "Commands to look at sessions",

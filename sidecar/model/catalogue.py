@@ -11,7 +11,9 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from sidecar.config.provider_settings import LOCAL, ProviderKind
+from sidecar.core.prompt.cache_rules import MARKED
 from sidecar.core.prompt.pricing import ModelInfo, Price
+from sidecar.model.vendor_caches import rules_of
 
 CURRENT = 1.5
 """Tokens per cl100k token for models since Opus 4.7, until first observed."""
@@ -30,7 +32,8 @@ def _price(card: str) -> Price:
 def _model(
     name: str, card: str, window: int, output: int, cacheable: int, factor: float
 ) -> ModelInfo:
-    return ModelInfo(name, window, output, cacheable, factor, _price(card))
+    cache = replace(MARKED, minimum=cacheable)
+    return ModelInfo(name, window, output, factor, _price(card), cache=cache)
 
 
 _M = 1_000_000
@@ -54,7 +57,7 @@ _LISTED = (
     _model("claude-opus-4-5", "5 25 6.25 10 0.50", WINDOW, 64_000, 4_096, OLDER),
     _model("claude-sonnet-4-5", "3 15 3.75 6 0.30", WINDOW, 64_000, 1_024, OLDER),
     _model("claude-haiku-4-5", "1 5 1.25 2 0.10", WINDOW, 64_000, 4_096, OLDER),
-    ModelInfo("offline", WINDOW, OUTPUT, 0, 1.0, _price("0 0 0 0 0")),
+    ModelInfo("offline", WINDOW, OUTPUT, 1.0, _price("0 0 0 0 0")),
 )
 MODELS: Mapping[str, ModelInfo] = MappingProxyType({info.id: info for info in _LISTED})
 KNOWN: tuple[str, ...] = tuple(MODELS)
@@ -86,15 +89,22 @@ def lookup(model_id: str) -> ModelInfo:
 def lookup_at(model_id: str, kind: ProviderKind, window: int | None) -> ModelInfo:
     """Finds a named provider's model by its own id; `window` is what a local server was given."""
     if kind in LOCAL:
-        return ModelInfo(model_id, window or LOCAL_WINDOW, OUTPUT, 0, OLDER, _price("0 0 0 0 0"))
+        free = ModelInfo(model_id, window or LOCAL_WINDOW, OUTPUT, OLDER, _price("0 0 0 0 0"))
+        return replace(free, cache=rules_of(kind, model_id))
     if kind in _CLAUDE:
         return lookup(model_id)
     found = _from_genai_prices(model_id, _PRICED_AS.get(kind)) or _cautious(model_id)
+    cache = rules_of(kind, model_id)
+    if cache.by == "marks" and not cache.minimum:
+        name = model_id.rpartition("/")[2].replace(".", "-")
+        cache = replace(cache, minimum=lookup(name).cache.minimum)
+    found = replace(found, cache=cache)
     return replace(found, window=_M) if kind == "gemini" and found.window == WINDOW else found
 
 
 def _cautious(model_id: str, window: int | None = None) -> ModelInfo:
-    return ModelInfo(model_id, window or WINDOW, OUTPUT, 1_024, CURRENT)
+    cache = replace(MARKED, minimum=1_024)
+    return ModelInfo(model_id, window or WINDOW, OUTPUT, CURRENT, cache=cache)
 
 
 def _undated(model_id: str) -> str:

@@ -10,9 +10,9 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Usage
 from sidecar.core.plans.plan import Policy, Rates
 from sidecar.core.policies import policies
+from sidecar.core.prompt.cache_rules import CacheRules
 from sidecar.core.prompt.prompt import Prompt
 from sidecar.core.prompt.tokens import Count
-from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.core.text.visible import visible
 from sidecar.replay.conversation import Conversation, Listener
 from sidecar.replay.importers.recognition import open_transcript
@@ -20,6 +20,7 @@ from sidecar.replay.measures.needs import needs_of
 from sidecar.replay.measures.verbatim import VerbatimTally
 from sidecar.replay.prices import recorded_cost
 from sidecar.replay.simulate import Sent, SimulatedRewrite, SimulatedRun, last_prompt, simulate
+from sidecar.replay.simulated_cache import USUAL
 from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.replay.validate import Agreement, agreement
 
@@ -31,11 +32,12 @@ BREAK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A replay's policies, window and prices."""
+    """A replay's policies, window, prices and rules of the cache."""
 
     policies: tuple[str, ...]
     window: int
     rates: Rates
+    rules: CacheRules = USUAL
 
 
 @dataclass(slots=True)
@@ -122,7 +124,7 @@ def sent_last(path: Path, count: Count, settings: Settings) -> Prompt:
     """
     conversation, _ = _heard(path, count)
     policy = policies()[settings.policies[0]]
-    return last_prompt(conversation, policy, settings.window, settings.rates)
+    return last_prompt(conversation, policy, settings.window, settings.rates, settings.rules)
 
 
 def _heard(path: Path, count: Count) -> tuple[Conversation, tuple[DamagedLine, ...]]:
@@ -147,9 +149,10 @@ def _heard(path: Path, count: Count) -> tuple[Conversation, tuple[DamagedLine, .
 def _replay(
     conversation: Conversation, settings: Settings, damaged: tuple[DamagedLine, ...]
 ) -> ReplayedSession:
-    known, needs = policies(), needs_of(conversation)
+    known, needs, rules = policies(), needs_of(conversation), settings.rules
+    window, rates = settings.window, settings.rates
     runs = [
-        simulate(conversation, known[name], settings.window, settings.rates, needs=needs)
+        simulate(conversation, known[name], window, rates, needs=needs, rules=rules)
         for name in settings.policies
     ]
     return ReplayedSession(
@@ -157,15 +160,15 @@ def _replay(
         conversation.format,
         len(conversation.requests),
         _recorded(conversation, settings.rates),
-        tuple(tally(run) for run in runs),
-        _agreement(conversation, known["manual"], settings.rates),
+        tuple(tally(run, rules) for run in runs),
+        _agreement(conversation, known["manual"], settings),
         damaged,
         runs[0].sent,
         runs[0].rewrites,
     )
 
 
-def tally(run: SimulatedRun) -> PolicyTally:
+def tally(run: SimulatedRun, rules: CacheRules = USUAL) -> PolicyTally:
     memory = run.memory
     return PolicyTally(
         run.policy,
@@ -178,7 +181,7 @@ def tally(run: SimulatedRun) -> PolicyTally:
         len(run.rewrites),
         run.summaries,
         Counter(rewrite.cause for rewrite in run.rewrites),
-        _breaks(run),
+        _breaks(run, rules),
         memory.far,
         memory.whole,
         memory.view,
@@ -202,15 +205,15 @@ def _runways(run: SimulatedRun) -> list[int]:
     return [after - before for before, after in pairwise(steps)]
 
 
-def _breaks(run: SimulatedRun) -> Counter[str]:
+def _breaks(run: SimulatedRun, rules: CacheRules) -> Counter[str]:
     rewritten = {rewrite.step for rewrite in run.rewrites}
     causes: Counter[str] = Counter()
     for before, now in zip(run.sent, run.sent[1:], strict=False):
-        if before.prompt - before.uncached - now.read < BREAK:
+        if rules.left(Usage(before.uncached, before.read, before.write)) - now.read < BREAK:
             continue
         if now.step in rewritten:
             causes["rewrite"] += 1
-        elif now.at - before.at > TTL_MS["5m"]:
+        elif now.at - before.at > rules.short:
             causes["expired"] += 1
         else:
             causes["lookback"] += 1
@@ -224,10 +227,11 @@ def _recorded(conversation: Conversation, rates: Rates) -> float | None:
     return recorded_cost(sum(usages, Usage()), rates)
 
 
-def _agreement(conversation: Conversation, manual: Policy, rates: Rates) -> Agreement | None:
+def _agreement(conversation: Conversation, manual: Policy, settings: Settings) -> Agreement | None:
     if all(request.usage is None for request in conversation.requests):
         return None
-    return agreement(conversation, simulate(conversation, manual, WHOLE_WINDOW, rates))
+    rates, rules = settings.rates, settings.rules
+    return agreement(conversation, simulate(conversation, manual, WHOLE_WINDOW, rates, rules=rules))
 
 
 def totals(sessions: Iterable[ReplayedSession], names: Sequence[str]) -> tuple[PolicyTally, ...]:

@@ -15,7 +15,8 @@ from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import Plan, Policy, Rates, Situation, Standing, rent_of
 from sidecar.core.plans.preserve import NAMED_SHARE, preserved
 from sidecar.core.prompt.budget import budget
-from sidecar.core.prompt.lifetime import is_kept
+from sidecar.core.prompt.cache.lifetime import is_kept
+from sidecar.core.prompt.cache_rules import CacheRules
 from sidecar.core.prompt.prompt import Prompt, Ttl
 from sidecar.core.prompt.visibility import Dropped, Shown
 from sidecar.core.summaries.model_summary import without_summary
@@ -24,7 +25,7 @@ from sidecar.replay.measures.measure import Memory
 from sidecar.replay.measures.needs import Needs
 from sidecar.replay.measures.verbatim import VerbatimMeasure, VerbatimTally
 from sidecar.replay.replay_decision import Decided, Decider, placed_notes
-from sidecar.replay.simulated_cache import Bill, Segments, SimulatedCache, StaticLifetime
+from sidecar.replay.simulated_cache import USUAL, Bill, Segments, SimulatedCache, StaticLifetime
 
 RESERVE_SHARE = 16
 """The reserve is a sixteenth of a simulated window, unless too small."""
@@ -106,12 +107,13 @@ def simulate(
     rates: Rates,
     tell: TellSummary | None = None,
     needs: Mapping[int, Needs] = NO_NEEDS,
+    rules: CacheRules = USUAL,
 ) -> SimulatedRun:
     """Plays a policy over a conversation; `needs`: by step.
 
     Without `tell`, a summary has cost and tokens, but no words.
     """
-    state = _played(_Simulation(conversation, policy, window, rates, tell, needs))
+    state = _played(_Simulation(conversation, policy, window, rates, tell, needs, rules))
     state.memory.finish(state.items)
     return SimulatedRun(
         policy.name,
@@ -127,8 +129,14 @@ def simulate(
     )
 
 
-def last_prompt(conversation: Conversation, policy: Policy, window: int, rates: Rates) -> Prompt:
-    state = _played(_Simulation(conversation, policy, window, rates))
+def last_prompt(
+    conversation: Conversation,
+    policy: Policy,
+    window: int,
+    rates: Rates,
+    rules: CacheRules = USUAL,
+) -> Prompt:
+    state = _played(_Simulation(conversation, policy, window, rates, rules=rules))
     return state.decider.prompt(state.items)
 
 
@@ -149,6 +157,7 @@ class _Simulation:
         rates: Rates,
         tell: TellSummary | None = None,
         needs: Mapping[int, Needs] = NO_NEEDS,
+        rules: CacheRules = USUAL,
     ) -> None:
         ways = None if tell is None else _ways(tell)
         self.decider = Decider(conversation, policy, ways)
@@ -157,14 +166,16 @@ class _Simulation:
         self._limit = budget(window, window // RESERVE_SHARE).limit
         self._rates = rates
         self._static = min(conversation.static, window // 4)
+        self._rules = rules
         self._caches = rates.read < rates.input
-        self._kept = StaticLifetime(policy.static_ttl, self._static, rates)
+        self._kept = StaticLifetime(policy.static_ttl, self._static, rates, rules)
+        self._lasting: Ttl = ALIKE if rules.long else "5m"
         self.items: list[Item] = []
         self._prompt = Segments(self._static)
         self.memory = Memory()
         sizes = zip(conversation.units, conversation.tokens, strict=True)
         self.verbatim = VerbatimMeasure(needs, {u.part_id: n for u, n in sizes}, rates)
-        self._cache, self._alike = SimulatedCache(), SimulatedCache()
+        self._cache, self._alike = SimulatedCache(rules), SimulatedCache(rules)
         self._base = self._static
         self._rent = 0
         self._since = 0
@@ -226,10 +237,10 @@ class _Simulation:
         rates = self._rates.at(total := self._prompt.sizes[-1])
         bill = alike = Bill(0, 0, 0, total)
         if self._caches:
-            marks = self._prompt.marks(self._extends, self._anchored)
+            marks = self._prompt.marks(self._extends, self._anchored, self._rules)
             ttl = self._kept.choose(self._starts, request.at, self.cost)
             bill = self._cache.send(self._prompt, [(0, ttl), *marks], request.at)
-            alike = self._alike.send(self._prompt, [(0, ALIKE), *marks], request.at)
+            alike = self._alike.send(self._prompt, [(0, self._lasting), *marks], request.at)
         self.cost += bill.cost(rates) + request.output * rates.output
         self.alike += alike.cost(rates) + request.output * rates.output
         self.over += total > self._limit
@@ -270,7 +281,7 @@ class _Simulation:
             base=self._base,
             rent=self._rent,
             requests=self._since,
-            warm=self._caches and is_kept("5m", self._last, request.at),
+            warm=self._caches and is_kept(self._rules.short, self._last, request.at),
             opens_turn=request.opens_turn,
             messages=len(self._said) + len(self._called),
             rates=self._rates,

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import Millis
 from sidecar.core.plans.plan import Rates
-from sidecar.core.prompt.breakpoints import MOST, STRIDE
-from sidecar.core.prompt.lifetime import is_kept, lifetime
+from sidecar.core.prompt.breakpoints import STRIDE
+from sidecar.core.prompt.cache.lifetime import is_kept, lifetime
+from sidecar.core.prompt.cache.warmth import Warm, predict
+from sidecar.core.prompt.cache_rules import CacheRules
 from sidecar.core.prompt.prefix import CacheMark
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Dropped
-from sidecar.core.prompt.warmth import CachedPrefix, predict
 
-MINIMUM = 1_024
-"""Tokens; a breakpoint below writes nothing."""
+USUAL = CacheRules(minimum=1_024)
+"""The rules by which a replay caches unless told otherwise."""
 HOUR = 2
 """An hour's writes cost so many times the input price."""
 
@@ -41,15 +42,16 @@ class Bill:
 class StaticLifetime:
     """Chooses the static text's lifetime by request, if a policy `wants` an hour."""
 
-    def __init__(self, wants: Ttl, tokens: int, rates: Rates) -> None:
-        self.wants = wants
+    def __init__(self, wants: Ttl, tokens: int, rates: Rates, rules: CacheRules = USUAL) -> None:
+        self.wants: Ttl = wants if rules.long else "5m"
+        self._rules = rules
         self._tokens = tokens
         self._rates = rates
         self._ttl: Ttl = "5m"
 
     def choose(self, starts: Sequence[Millis], now: Millis, spent: float) -> Ttl:
         rates, last = self._rates, starts[-1] if starts else None
-        if self.wants == "1h" and not is_kept(self._ttl, last, now):
+        if self.wants == "1h" and not is_kept(self._rules.lives(self._ttl), last, now):
             self._ttl = lifetime(
                 self._tokens,
                 write_5m=rates.write,
@@ -58,6 +60,7 @@ class StaticLifetime:
                 starts=starts,
                 now=now,
                 spent=spent,
+                rules=self._rules,
             ).ttl
         return self._ttl
 
@@ -97,7 +100,7 @@ class Segments:
                 break
             self.hashes[index] = hash((reached, "and another call"))
 
-    def marks(self, shared: int, anchored: int) -> list[CacheMark]:
+    def marks(self, shared: int, anchored: int, rules: CacheRules = USUAL) -> list[CacheMark]:
         """Returns breakpoints behind the static prefix: anchor, last, newest.
 
         `shared`: items that the last prompt had too; `anchored`: the item before which a rewritten
@@ -108,8 +111,8 @@ class Segments:
         last = min(shared, newest)
         chosen = {self._shown(index) for index in (anchored, last, newest)} - {0}
         reach = places[newest] - STRIDE
-        for _ in range(MOST - 1 - len(chosen)):
-            if reach <= max(places[last], 1):
+        for _ in range(rules.marks - 1 - len(chosen)):
+            if rules.lookback is None or reach <= max(places[last], 1):
                 break
             chosen.add(self._shown(bisect_right(places, reach) - 1))
             reach -= STRIDE
@@ -125,11 +128,11 @@ class Segments:
 class SimulatedCache:
     """The cache after the prompts so far."""
 
-    def __init__(self) -> None:
-        self._warm: dict[object, CachedPrefix] = {}
+    def __init__(self, rules: CacheRules = USUAL) -> None:
+        self._rules = rules
+        self._warm: Warm = {}
 
     def send(self, prompt: Segments, marks: Sequence[CacheMark], at: Millis) -> Bill:
         hashes, sizes, places = prompt.hashes, prompt.sizes, prompt.places
-        found, warm = predict(self._warm, hashes, sizes, places, marks, at, MINIMUM)
-        self._warm = dict(warm)
+        found, self._warm = predict(self._warm, hashes, sizes, places, marks, at, self._rules)
         return Bill(found.read, found.write_5m, found.write_1h, sizes[-1] - found.cached)

@@ -153,11 +153,11 @@ def _foresee(
     finish = _finish(answer)
     assert finish is not None
     request = ModelRequest(view.static.model, view.prompt(asked), 0, settings.effort)
+    rules = settings.info().cache
     if begin:
-        cached.resume(request, finish.started, finish.usage)
+        cached.resume(request, finish.started, rules, finish.usage)
     else:
-        minimum, factor = settings.info().min_cacheable, view.calibration.factor
-        cached.sent(request, finish.started, minimum, factor, finish.usage)
+        cached.sent(request, finish.started, rules, view.calibration.factor, finish.usage)
 
 
 def _finish(message: Message) -> StepFinishPart | None:

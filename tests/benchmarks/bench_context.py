@@ -24,6 +24,7 @@ from sidecar.core.parts import (
 )
 from sidecar.core.plans.plan import Rates, Situation, Standing
 from sidecar.core.policies import policies
+from sidecar.core.prompt.cache_rules import MARKED
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.text.identifiers import NameIndex
 from sidecar.model.messages.encode import encode
@@ -78,7 +79,7 @@ def main() -> None:
     view.observe(messages[-1], messages)
     watch, factor = CacheWatch(count), 1.2
     request = ModelRequest("m", view.prompt(messages), 4_000)
-    watch.foresee(request, 0, 512, factor)
+    watch.foresee(request, 0, replace(MARKED, minimum=512), factor)
     assembling, foreseeing, encoding, planning = [], [], [], []
     for number in range(ROUNDS):
         messages.append(step(10_000 + number, TurnId("t9")))

@@ -17,7 +17,7 @@ from sidecar.core.prompt.prompt import Prompt, Ttl
 from sidecar.core.prompt.visibility import Dropped, Placeholder
 from sidecar.replay.conversation import Conversation
 from sidecar.replay.simulate import ALIKE, SimulatedRun, simulate
-from sidecar.replay.simulated_cache import MINIMUM, Segments
+from sidecar.replay.simulated_cache import USUAL, Segments
 from tests.core.prompts import system, user
 from tests.examples import examples
 from tests.fakes.cache_simulator import CacheSimulator
@@ -140,7 +140,7 @@ def compare(notation: str, edits: list[Edit], static: int) -> None:
     """As a policy asks for five minutes, and for the like of all, with an hour's."""
     conversation = talk(notation, static)
     clock = [0.0]
-    five, hour = (CacheSimulator(lambda: clock[0], MINIMUM, counted) for _ in range(2))
+    five, hour = (CacheSimulator(lambda: clock[0], USUAL.minimum, counted) for _ in range(2))
     cost = alike = 0.0
     for request, sent in zip(conversation.requests, played(conversation, edits), strict=True):
         clock[0] = request.at / 1_000

@@ -30,7 +30,6 @@ from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Cause, Dropped
-from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.core.summaries.model_summary import SummaryWriter, note_of, summary_in
 from sidecar.core.summaries.sections import shortened
 
@@ -56,6 +55,8 @@ LEAST_COMPRESSION = 3.5
 that is forced keeps less then. Three is the goal, and a note's tokens are an estimate, which was
 off by as much as an eighth."""
 SUMMARY_TOKENS = 600
+AWAY = 3_600_000
+"""Milliseconds after which a session is taken up anew."""
 MOST_TOLD = 2 * SUMMARY_TOKENS
 """What a summary may come to: one that is carried on, or longer than was asked for."""
 
@@ -105,7 +106,9 @@ class Economic:
             return None if self._taken_up(st) else "cold"
         if st.requests < self.spacing and not self.cliff(st):
             return None
-        return "pays" if self.rent_paid(st) >= self._rebuilds(st) * self.premium(st) else None
+        # Where tokens are free nothing is saved, and a rewrite has them all processed anew.
+        pays = self.rent_paid(st) >= self._rebuilds(st) * self.premium(st) and st.rates.input > 0
+        return "pays" if pays else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
         st = situation.standing
@@ -236,7 +239,7 @@ class Economic:
 
     def _taken_up(self, st: Standing) -> bool:
         """Tells whether a session was imported or resumed after an hour, with room left."""
-        anew = st.guessed >= st.used or st.cooling_ms > TTL_MS["1h"]
+        anew = st.guessed >= st.used or st.cooling_ms > AWAY
         return anew and st.base <= st.static and st.used < self.whole * st.window
 
     def _arrived(self, st: Standing) -> bool:

@@ -1,13 +1,12 @@
-"""Places breakpoints for the provider's prompt cache.
+"""Places breakpoints for a provider's prompt cache, where its rules have any.
 
-Entries are written only at breakpoints. A read looks back from each breakpoint over at most
-`LOOKBACK` positions, its own included. Neighbouring calls, or results, share a position. Source:
-Anthropic, "Prompt caching", read 2026-11.
+Neighbouring calls, or results, share a position, by which lookback counts.
 """
 
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from sidecar.core.prompt.cache_rules import MARKED, CacheRules
 from sidecar.core.prompt.prompt import Breakpoint, Prompt, Spread, Ttl, spread
 from sidecar.core.prompt.render import (
     Block,
@@ -18,10 +17,8 @@ from sidecar.core.prompt.render import (
     TextBlock,
 )
 
-MOST = 4
-LOOKBACK = 20
 STRIDE = 15
-"""A long stretch gets a breakpoint this often: well inside the lookback."""
+"""A long stretch gets a breakpoint this often: well inside any lookback."""
 
 
 def place(
@@ -33,16 +30,20 @@ def place(
     sizes: Sequence[int] = (),
     minimum: int = 0,
     laid: Spread | None = None,
+    rules: CacheRules = MARKED,
 ) -> tuple[Breakpoint, ...]:
-    """Returns at most four breakpoints, in prompt order.
+    """Returns at most as many breakpoints as `rules` have, in prompt order.
 
     They stand after the static system text, the newest block, the previous request's last block
     (`sent_before` message blocks, 0 for none) and the last rewrite (`anchor` message blocks). Spare
-    ones follow every `STRIDE` positions back from the newest.
+    ones follow every `STRIDE` positions back from the newest, if lookback has an end. The newest
+    block is left to a provider that marks it itself.
     `sizes`: cumulative tokens of all tools, each system block, each message block; nothing below
     `minimum` is marked. Only the static text may live for an hour. `laid`: the prompt's blocks, if
     known.
     """
+    if rules.by != "marks":
+        return ()
     laid = laid or spread(prompt)
     blocks = laid.blocks
     head = 1 + len(prompt.system)
@@ -53,17 +54,21 @@ def place(
     static = _markable(prompt.system, len(prompt.system) - 1)
     if static is not None and not enough(1 + static):
         static = None
-    room = MOST if static is None else MOST - 1
+    room = rules.marks - (static is not None) - rules.implicit
     chosen: set[int] = set()
     newest = _markable(blocks, len(blocks) - 1)
     if newest is not None and enough(head + newest):
         before = _markable(blocks, min(sent_before, len(blocks)) - 1)
         rebuilt = _markable(blocks, min(anchor, len(blocks)) - 1)
-        wanted = [i for i in (newest, before, rebuilt) if i is not None and enough(head + i)]
-        chosen.update(wanted)
-        start = 0 if before is None else before
-        between = _strides(blocks, start, newest, room - len(chosen))
-        chosen.update(i for i in between if enough(head + i))
+        if rules.implicit:
+            before, rebuilt = (None if i == newest else i for i in (before, rebuilt))
+        own = None if rules.implicit else newest
+        wanted = [i for i in (own, before, rebuilt) if i is not None and enough(head + i)]
+        chosen.update(wanted[:room])
+        if rules.lookback is not None:
+            start = 0 if before is None else before
+            between = _strides(blocks, start, newest, room - len(chosen))
+            chosen.update(i for i in between if enough(head + i))
     numbers = {index: bisect_right(laid.firsts, index) - 1 for index in sorted(chosen)}
     marks = [Breakpoint(at, index - laid.firsts[at]) for index, at in numbers.items()]
     if static is not None:

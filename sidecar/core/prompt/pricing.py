@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from sidecar.core.parts import Usage
+from sidecar.core.prompt.cache_rules import MARKED, CacheRules
 
 MILLION = Decimal(1_000_000)
 
@@ -31,11 +32,11 @@ class ModelInfo:
     id: str
     window: int
     max_output: int
-    min_cacheable: int
     token_factor: float
     price: Price | None = None
     tier_above: int | None = None
     tier_price: Price | None = None
+    cache: CacheRules = MARKED
 
 
 def price(info: ModelInfo, usage: Usage) -> Decimal | None:

@@ -1,6 +1,6 @@
 """How the provider caches a session's prompts."""
 
-from sidecar.core.prompt.lifetime import Lifetime, is_kept, lifetime, starts_of
+from sidecar.core.prompt.cache.lifetime import Lifetime, is_kept, lifetime, starts_of
 from sidecar.core.prompt.pricing import Price
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.session.compaction.chosen_policy import ChosenPolicy
@@ -53,7 +53,8 @@ class CacheOptions:
         if card is None:
             return "5m", None
         kept, last, now = view.static_ttl, view.last, self._clock.now()
-        if is_kept(kept, None if last is None else last.started, now):
+        rules = self._settings.info().cache
+        if is_kept(rules.lives(kept), None if last is None else last.started, now):
             return kept, None
         found = lifetime(
             view.static_tokens,
@@ -63,15 +64,17 @@ class CacheOptions:
             starts=starts_of(self._log),
             now=now,
             spent=float(self._log.row.cost or 0),
+            rules=rules,
         )
         return found.ttl, None if found.ttl == kept else found
 
     def _cache_for(self, ttl: Ttl) -> None:
-        self._view.static_ttl, self._view.minimum = ttl, self._settings.info().min_cacheable
+        self._view.static_ttl, self._view.rules = ttl, self._settings.info().cache
 
     def _hour_prices(self) -> Price | None:
-        wanted = self._chosen.policy().static_ttl == "1h"
-        return self._settings.info().price if wanted else None
+        info = self._settings.info()
+        wanted = self._chosen.policy().static_ttl == "1h" and info.cache.long > 0
+        return info.price if wanted else None
 
     def _logged(self) -> Ttl:
         records = (*self._log.records, *self._log.waiting)

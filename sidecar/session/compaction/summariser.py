@@ -192,9 +192,7 @@ class Summariser:
         effort = self._settings.effort
         request = ModelRequest(view.static.model, prompt, most, effort, "summary")
         info = self._environment.models.info(request.model)
-        seen = self._cached.foresee(
-            request, self._environment.clock.now(), info.min_cacheable, factor
-        )
+        seen = self._cached.foresee(request, self._environment.clock.now(), info.cache, factor)
         usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h, room)
         return Way("extension", request, price(info, usage))
 

@@ -18,11 +18,11 @@ from sidecar.core.parts import (
 )
 from sidecar.core.plans.plan import Policy, Rates, Standing
 from sidecar.core.prompt.budget import RECENT_TURNS, ZoneStarts, burn_rate, velocity
+from sidecar.core.prompt.cache.warmth import Prediction
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
 from sidecar.core.prompt.pricing import MILLION, ModelInfo, Price, money_of, total
 from sidecar.core.prompt.prompt import ModelRequest, Ttl
 from sidecar.core.prompt.tokens import FRAMING
-from sidecar.core.prompt.warmth import Prediction
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.side_request import asked_since
 from sidecar.session.session_settings import SessionSettings
@@ -93,11 +93,11 @@ class Gauge:
     ) -> tuple[ModelRequest, Prediction]:
         """Predicts the request if sent now, and what the cache would serve."""
         asked = self._settings
-        minimum, known = asked.info().min_cacheable, view.calibration
-        prompt = view.prompt(messages, (self._chosen.next_ttl(view), minimum))
+        rules, known = asked.info().cache, view.calibration
+        prompt = view.prompt(messages, (self._chosen.next_ttl(view), rules))
         request = ModelRequest(view.static.model, prompt, asked.max_tokens(), asked.effort)
         now = self._clock.now()
-        return request, self._cached.foresee(request, now, minimum, known.factor, known.bias)
+        return request, self._cached.foresee(request, now, rules, known.factor, known.bias)
 
     def price_of(self, seen: Prediction) -> str | None:
         usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h)
@@ -154,7 +154,7 @@ class Gauge:
             return CacheState(warm=False, expires_at=None, hit_rate=0.0)
         return CacheState(
             warm=self._clock.now() <= until,
-            expires_at=until or None,
+            expires_at=(until or None) if self._view.rules.ends_when_told else None,
             hit_rate=round(last.usage.cache_read / last.usage.prompt, 4),
             last_break=self._cached.last_break,
         )

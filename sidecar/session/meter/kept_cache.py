@@ -5,11 +5,12 @@ from decimal import Decimal
 from itertools import takewhile
 
 from sidecar.core.parts import Millis, Usage
-from sidecar.core.prompt.keep_alive import Pays, chance_back, ping_pays
-from sidecar.core.prompt.lifetime import starts_of
+from sidecar.core.prompt.cache.keep_alive import Pays, chance_back, ping_pays
+from sidecar.core.prompt.cache.lifetime import starts_of
+from sidecar.core.prompt.cache.misses import Miss
+from sidecar.core.prompt.cache.warmth import Prediction
 from sidecar.core.prompt.pricing import price
 from sidecar.core.prompt.prompt import ModelRequest
-from sidecar.core.prompt.warmth import Miss, Prediction
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.turn.clock import Clock
@@ -51,13 +52,13 @@ class KeptCache:
         The whole prompt must be cached: nothing is written only to be kept alive.
         """
         view, anchor, info = self._view, self._view.anchor, self._settings.info()
-        if anchor is None:
+        if anchor is None or not info.cache.pings_renew:
             return None
         request = self._again(anchor)
         factor = view.calibration.factor
-        foreseen = self._cached.foresee(request, self._clock.now(), info.min_cacheable, factor)
+        foreseen = self._cached.foresee(request, self._clock.now(), info.cache, factor)
         tokens = foreseen.read
-        if tokens < max(1, info.min_cacheable) or foreseen.cached > tokens:
+        if tokens < max(1, info.cache.minimum) or foreseen.cached > tokens:
             return None
         write = _per_token(price(info, Usage(cache_write_5m=tokens)), tokens)
         read = _per_token(price(info, Usage(cache_read=tokens)), tokens)
@@ -70,7 +71,7 @@ class KeptCache:
             write=write,
             read=read,
             pings=sent,
-            chance=chance_back(starts_of(self._log), sent),
+            chance=chance_back(starts_of(self._log), sent, info.cache.short),
             surviving=min(hour, tokens),
         )
         return Due(request, anchor, pays) if pays.pays else None
@@ -78,8 +79,8 @@ class KeptCache:
     def follow(
         self, request: ModelRequest, started: Millis, usage: Usage
     ) -> tuple[Prediction, Miss | None]:
-        minimum, factor = self._settings.info().min_cacheable, self._view.calibration.factor
-        foreseen, miss = self._cached.sent(request, started, minimum, factor, usage)
+        rules, factor = self._settings.info().cache, self._view.calibration.factor
+        foreseen, miss = self._cached.sent(request, started, rules, factor, usage)
         self._view.renew(started)
         return foreseen, miss
 

@@ -1,6 +1,6 @@
 """Refreshes the provider's cache in pauses, where worth the price.
 
-A ping repeats the last request without an answer, shortly before five minutes are over.
+A ping repeats the last request without an answer, shortly before its life is over.
 """
 
 import asyncio
@@ -10,7 +10,6 @@ from collections.abc import Callable
 from sidecar.config import OFFLINE_MODEL
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Millis, Usage
-from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.session.environment import Environment
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.kept_cache import Due, KeptCache
@@ -63,7 +62,7 @@ class Pings:
         """Waits until a ping is due; returns whether there is a cache."""
         clock = self._environment.clock
         while (anchor := self._view.anchor) is not None:
-            left = anchor.started + TTL_MS["5m"] - AHEAD - clock.now()
+            left = anchor.started + self._view.rules.short - AHEAD - clock.now()
             if left <= 0:
                 return True
             await clock.sleep(min(SLICE, left / 1000))

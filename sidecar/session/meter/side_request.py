@@ -87,9 +87,9 @@ class SideRequests:
                     )
                 )
             if own:
-                minimum = models.info(request.model).min_cacheable
+                rules = models.info(request.model).cache
                 factor = self._view.calibration.factor
-                self._cached.sent(request, started, minimum, factor, usage)
+                self._cached.sent(request, started, rules, factor, usage)
                 if usage.cache_read:
                     self._view.renew(started)
         text = "\n\n".join(part.text for part in draft.parts if isinstance(part, TextPart))

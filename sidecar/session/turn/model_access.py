@@ -9,7 +9,6 @@ from sidecar.core.parts import Usage
 from sidecar.core.prompt.pricing import ModelInfo, money, price
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.tokens import Count
-from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.model.contract import Model
 from sidecar.session.turn.prefix_gate import ColdGate, static_key
 from sidecar.session.view.model_view import ModelView
@@ -40,9 +39,9 @@ class ModelAccess:
     def wait_if_cold(
         self, view: ModelView, request: ModelRequest
     ) -> AbstractAsyncContextManager[Callable[[], None]]:
-        """Encloses a request at the gate (see `ColdGate.request`), if its prefix can be cached."""
+        """Encloses a request at the gate (see `ColdGate.request`), if writing its prefix costs."""
         mark = next((mark for mark in request.prompt.breakpoints if mark.message is None), None)
-        minimum = self.info(request.model).min_cacheable
-        if mark is None or view.static_tokens < minimum:
+        rules = self.info(request.model).cache
+        if mark is None or not rules.writes_cost or view.static_tokens < rules.minimum:
             return nullcontext(lambda: None)
-        return self.cold.request(static_key(view.static), TTL_MS[mark.ttl])
+        return self.cold.request(static_key(view.static), rules.lives(mark.ttl))

@@ -176,9 +176,9 @@ class _Attempt:
             await self._steps.view.rendering.refresh(turn.log)
         record = StepRecord(message_id=message.id, sdk=self._sdk)
         if usage.prompt:
-            minimum = self._steps.models.info(request.model).min_cacheable
+            rules = self._steps.models.info(request.model).cache
             factor = self._steps.view.calibration.factor
-            foreseen, miss = self._steps.cached.sent(request, self._started, minimum, factor, usage)
+            foreseen, miss = self._steps.cached.sent(request, self._started, rules, factor, usage)
             record = with_cache(record, foreseen, miss, usage)
         self._steps.view.observe(message, turn.log)
         await turn.log.writer.commit(record)

@@ -6,21 +6,19 @@ from typing import TypeVar
 from msgspec import structs
 
 from sidecar.core.parts import Millis, Usage
+from sidecar.core.prompt.cache.misses import AnsweredRequest, Miss, find_miss
+from sidecar.core.prompt.cache.warmth import (
+    Prediction,
+    Warm,
+    assume,
+    follow,
+    foresee,
+)
+from sidecar.core.prompt.cache_rules import CacheRules
 from sidecar.core.prompt.prefix import Chain, PrefixPiece, link
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.render import Block
 from sidecar.core.prompt.tokens import Count, count_block, count_tool
-from sidecar.core.prompt.warmth import (
-    TTL_MS,
-    AnsweredRequest,
-    CachedPrefix,
-    Miss,
-    Prediction,
-    Warm,
-    find_miss,
-    follow,
-    foresee,
-)
 from sidecar.store.format.log_records import PingRecord, StepRecord
 
 _R = TypeVar("_R", StepRecord, PingRecord)
@@ -47,7 +45,7 @@ class CacheWatch:
         self.last_break: tuple[str, str] | None = None
 
     def foresee(
-        self, request: ModelRequest, at: Millis, minimum: int, factor: float, bias: int = 0
+        self, request: ModelRequest, at: Millis, rules: CacheRules, factor: float, bias: int = 0
     ) -> Prediction:
         """Predicts cache reads and writes of a request started `at`; the cache stays.
 
@@ -58,9 +56,7 @@ class CacheWatch:
 
         def seen(sizes: Sequence[int]) -> Prediction:
             marks, places = chain.marks, chain.places
-            return foresee(
-                self._warm, chain.hashes, sizes, places, marks, at, minimum, scale=factor
-            )
+            return foresee(self._warm, chain.hashes, sizes, places, marks, at, rules, scale=factor)
 
         found = seen(chain.sizes)
         # Sizes of what is read were reported.
@@ -69,30 +65,27 @@ class CacheWatch:
         return seen([size + more for size in chain.sizes])
 
     def sent(
-        self, request: ModelRequest, at: Millis, minimum: int, factor: float, usage: Usage
+        self, request: ModelRequest, at: Millis, rules: CacheRules, factor: float, usage: Usage
     ) -> tuple[Prediction, Miss | None]:
         """Follows a finished request; reported usage wins.
 
         A miss: fewer tokens came from the cache than predicted.
         """
-        prediction = self.foresee(request, at, minimum, factor)
+        prediction = self.foresee(request, at, rules, factor)
         now = AnsweredRequest(self._chain, at, prediction, usage)
-        miss = find_miss(self._last, now, usage.cache_read, minimum)
+        miss = find_miss(self._last, now, usage.cache_read)
         self._warm = follow(self._warm, prediction, usage=usage)
         self._last = now
         if miss is not None:
             self.last_break = (miss.segment, miss.reason)
         return prediction, miss
 
-    def resume(self, request: ModelRequest, started: Millis, usage: Usage) -> None:
+    def resume(
+        self, request: ModelRequest, started: Millis, rules: CacheRules, usage: Usage
+    ) -> None:
         """After a restart, assumes an earlier request's prefixes cached, sized by `usage`."""
         chain = self._link(request)
-        cached = usage.prompt - usage.input
-        warm: dict[object, CachedPrefix] = {}
-        for index, ttl in chain.marks:
-            size = round(chain.sizes[index] * cached / max(1, chain.sizes[chain.marks[-1][0]]))
-            warm[chain.hashes[index]] = CachedPrefix(size, started + TTL_MS[ttl], TTL_MS[ttl])
-        self._warm = warm
+        self._warm = assume(chain.hashes, chain.sizes, chain.marks, started, usage, rules)
 
     def _link(self, request: ModelRequest) -> Chain:
         # Kept of requests that are only foreseen too: a meter is told several times a second, and

@@ -11,6 +11,7 @@ from math import ceil, floor
 from sidecar.core.parts import Message, MessageId, Millis, StepFinishPart, TurnId
 from sidecar.core.prompt import breakpoints
 from sidecar.core.prompt import visibility as core_view
+from sidecar.core.prompt.cache_rules import MARKED, CacheRules
 from sidecar.core.prompt.meter import Size
 from sidecar.core.prompt.prompt import Prompt, Static, Ttl
 from sidecar.core.prompt.render import Region
@@ -22,7 +23,6 @@ from sidecar.core.prompt.tokens import (
     count_tool,
     observe,
 )
-from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.session.view.laid_prompt import LaidPrompt
 from sidecar.session.view.message_view import Anchor, RenderedMessage, alike
 from sidecar.session.view.rendering import Rendering
@@ -42,7 +42,7 @@ class ModelView:
     """Builds and measures prompts of the epoch begun at `since`.
 
     A cached prefix ends before `anchor_message`, the first after the newest rewritten stretch.
-    `static_ttl` is the static part's lifetime; `minimum` the fewest tokens the provider caches.
+    `static_ttl` is the static part's lifetime; `rules` those of the provider's cache.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class ModelView:
         self.rendering = Rendering(count, static.model, bound)
         self.anchor_message: MessageId | None = None
         self.static_ttl: Ttl = "5m"
-        self.minimum = 0
+        self.rules = MARKED
         self._sent: Mapping[MessageId, RenderedMessage] = {}
         self.last: Anchor | None = None
         self.anchor: Anchor | None = None
@@ -153,20 +153,22 @@ class ModelView:
             self.last = None
             self._left, self._reported = [], {}
 
-    def prompt(self, messages: Iterable[Message], cached: tuple[Ttl, int] | None = None) -> Prompt:
+    def prompt(
+        self, messages: Iterable[Message], cached: tuple[Ttl, CacheRules] | None = None
+    ) -> Prompt:
         """Builds the prompt with breakpoints, once while nothing changes.
 
-        `cached` is a lifetime and minimum to predict, else the view's own.
+        `cached` is a lifetime and rules to predict, else the view's own.
         """
         seen = self.rendering.seen(messages)
-        cached = cached or (self.static_ttl, self.minimum)
+        cached = cached or (self.static_ttl, self.rules)
         marked = self.anchor, self.anchor_message, cached, self.calibration.factor
         inputs = seen, self.static, marked, self._sent
         if self._built is None or self._built[0] != inputs:
             self._built = inputs, self._build(seen, *cached)
         return self._built[1]
 
-    def _build(self, seen: Sequence[RenderedMessage], static_ttl: Ttl, minimum: int) -> Prompt:
+    def _build(self, seen: Sequence[RenderedMessage], static_ttl: Ttl, rules: CacheRules) -> Prompt:
         laid = self._lay(seen)
         prompt = Prompt(self.static.tools, self.static.system, tuple(laid.messages))
         marks = breakpoints.place(
@@ -174,9 +176,10 @@ class ModelView:
             self._shared(seen) if self.anchor is None else self.anchor.blocks,
             anchor=laid.anchored,
             static_ttl=static_ttl,
-            sizes=laid.sizes if minimum else (),
-            minimum=floor(minimum * SURELY / self.calibration.factor),
+            sizes=laid.sizes if rules.minimum else (),
+            minimum=floor(rules.minimum * SURELY / self.calibration.factor),
             laid=laid.spread,
+            rules=rules,
         )
         return replace(prompt, breakpoints=marks)
 
@@ -258,10 +261,10 @@ class ModelView:
             del self._reported[next(iter(self._reported))]
 
     def warm_until(self) -> Millis:
-        """Returns when the cache expires; 0 if nothing is cached."""
-        if self.last is None or self.last.usage.prompt == self.last.usage.input:
+        """Returns when the cache expires, or may; 0 if nothing is cached."""
+        if self.last is None or not self.rules.left(self.last.usage):
             return 0
-        return self.last.started + TTL_MS["5m"]
+        return self.last.started + self.rules.short
 
     def renew(self, started: Millis) -> None:
         """Renews the cache: a request begun at `started` read the prefix."""

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.prompt.breakpoints import MOST, can_mark, joins, place
+from sidecar.core.prompt.breakpoints import can_mark, joins, place
+from sidecar.core.prompt.cache.warmth import Warm, follow, foresee
+from sidecar.core.prompt.cache_rules import MARKED
 from sidecar.core.prompt.prefix import Chain, link
 from sidecar.core.prompt.prompt import Breakpoint, Prompt, flat
-from sidecar.core.prompt.warmth import Warm, follow, foresee
 from tests.core.prompts import answering, calling, model, system, thinking, user
 
 KINDS = {
@@ -73,7 +74,7 @@ def test_a_prompt_without_words_is_not_marked() -> None:
 def test_at_most_four_in_order_and_on_markable_blocks(messages: list[str], before: int) -> None:
     built = prompt(*messages)
     found = place(built, before)
-    assert len(found) <= MOST
+    assert len(found) <= MARKED.marks
     spots = [(-1 if b.message is None else b.message, b.block) for b in found]
     assert spots == sorted(set(spots))
     for mark in found:
@@ -149,7 +150,7 @@ class Cached:
         made = replace(made, breakpoints=place(made, self.sent, **how))
         self.chain = link("m", made, lambda _: 100, self.chain)
         parallel = self.chain.hashes, self.chain.sizes, self.chain.places
-        found = foresee(self.warm, *parallel, self.chain.marks, 0, minimum)
+        found = foresee(self.warm, *parallel, self.chain.marks, 0, replace(MARKED, minimum=minimum))
         self.warm = follow(self.warm, found)
         blocks = flat(made)
         self.sent = len(blocks)

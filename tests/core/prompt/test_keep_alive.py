@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.prompt.keep_alive import PINGS, chance_back, ping_pays
-from sidecar.core.prompt.lifetime import pauses
+from sidecar.core.prompt.cache.keep_alive import PINGS, chance_back, ping_pays
+from sidecar.core.prompt.cache.lifetime import pauses
 
 CLASSIC = {"write": 3.75e-6, "read": 0.30e-6}
 OPUS = {"write": 5e-6, "read": 0.20e-6}

@@ -2,7 +2,8 @@
 
 import pytest
 
-from sidecar.core.prompt.lifetime import SHARE, Lifetime, is_kept, lifetime
+from sidecar.core.prompt.cache.lifetime import SHARE, Lifetime, is_kept, lifetime
+from sidecar.core.prompt.cache_rules import MARKED
 
 MINUTE = 60_000
 TOKENS = 10_000
@@ -53,7 +54,7 @@ def test_the_choice_is_told_in_dollars() -> None:
 
 
 def test_what_was_written_is_read_until_its_lifetime_is_over() -> None:
-    assert is_kept("5m", 0, 5 * MINUTE)
-    assert not is_kept("5m", 0, 5 * MINUTE + 1)
-    assert is_kept("1h", 0, 60 * MINUTE)
-    assert not is_kept("1h", None, 0)
+    assert is_kept(MARKED.short, 0, 5 * MINUTE)
+    assert not is_kept(MARKED.short, 0, 5 * MINUTE + 1)
+    assert is_kept(MARKED.long, 0, 60 * MINUTE)
+    assert not is_kept(MARKED.long, None, 0)

@@ -7,12 +7,14 @@ import pytest
 
 from sidecar.core.parts import Media, Usage
 from sidecar.core.prompt.breakpoints import place
+from sidecar.core.prompt.cache.misses import AnsweredRequest, Miss, find_miss
+from sidecar.core.prompt.cache.warmth import Warm, follow, foresee
+from sidecar.core.prompt.cache_rules import MARKED
 from sidecar.core.prompt.prefix import Chain, link
 from sidecar.core.prompt.prompt import Prompt, ToolSpec, flat
-from sidecar.core.prompt.warmth import AnsweredRequest, Miss, Warm, find_miss, follow, foresee
 from tests.core.prompts import answering, calling, model, system, user
 
-MINIMUM = 512
+RULES = replace(MARKED, minimum=512)
 TOOLS = (ToolSpec("bash", "Runs.", {}), ToolSpec("read", "Reads.", {}))
 SYSTEM = system("You work.")
 MINUTE = 60_000
@@ -55,7 +57,7 @@ class Session:
         before = Chain() if self.last is None else self.last.chain
         chain = link(model, prompt, lambda _: 1_000, before, settings)
         foreseen = foresee(
-            self.warm, chain.hashes, chain.sizes, chain.places, chain.marks, at, MINIMUM,
+            self.warm, chain.hashes, chain.sizes, chain.places, chain.marks, at, RULES,
             scale=self.scale,
         )  # fmt: skip
         real = foreseen.read - lost if read is None else read
@@ -67,7 +69,7 @@ class Session:
         )
         self.warm = follow(self.warm, foreseen, usage=usage)
         now = AnsweredRequest(chain, at, foreseen, usage)
-        miss = find_miss(self.last, now, usage.cache_read, MINIMUM)
+        miss = find_miss(self.last, now, usage.cache_read)
         self.last, self.before = now, len(flat(prompt))
         return miss
 
@@ -209,7 +211,7 @@ def test_what_an_hour_kept_is_not_among_what_expired() -> None:
     first = replace(FIRST, breakpoints=place(FIRST, 0, static_ttl="1h"))
     chain = link("m", first, lambda _: 1_000, Chain())
     parallel = chain.hashes, chain.sizes, chain.places
-    foreseen = foresee({}, *parallel, chain.marks, 0, MINIMUM)
+    foreseen = foresee({}, *parallel, chain.marks, 0, RULES)
     usage = Usage(cache_write_1h=2_000, cache_write_5m=6_000)
     session.warm = follow({}, foreseen, usage=usage)
     session.last, session.before = AnsweredRequest(chain, 0, foreseen, usage), 6
@@ -259,12 +261,12 @@ def test_a_provider_without_a_cache_misses_nothing(tokens: int) -> None:
     for _ in range(3):
         chain = link("m", FIRST, lambda _: 1_000, Chain())
         parallel = chain.hashes, chain.sizes, chain.places
-        foreseen = foresee(session.warm, *parallel, ((7, "5m"),), 0, MINIMUM)
+        foreseen = foresee(session.warm, *parallel, ((7, "5m"),), 0, RULES)
         usage = Usage(input=tokens)
         session.warm = follow(session.warm, foreseen, usage=usage)
         now = AnsweredRequest(chain, 0, foreseen, usage)
         assert foreseen.read == 0
-        assert find_miss(session.last, now, 0, MINIMUM) is None
+        assert find_miss(session.last, now, 0) is None
         session.last = now
 
 
@@ -293,5 +295,5 @@ def test_what_the_provider_dropped_is_unknown_from_there_on() -> None:
 
 def test_a_first_request_has_nothing_to_miss() -> None:
     chain = link("m", FIRST, lambda _: 1, Chain())
-    made = foresee({}, chain.hashes, chain.sizes, chain.places, (), 0, MINIMUM)
-    assert find_miss(None, AnsweredRequest(chain, 0, made, Usage(input=8)), 0, MINIMUM) is None
+    made = foresee({}, chain.hashes, chain.sizes, chain.places, (), 0, RULES)
+    assert find_miss(None, AnsweredRequest(chain, 0, made, Usage(input=8)), 0) is None

@@ -13,6 +13,15 @@ from hypothesis import strategies as st
 
 from sidecar.core.parts import Role, Usage
 from sidecar.core.prompt.breakpoints import can_mark, place
+from sidecar.core.prompt.cache.warmth import (
+    MOST_KEPT,
+    CachedPrefix,
+    Warm,
+    follow,
+    foresee,
+    predict,
+)
+from sidecar.core.prompt.cache_rules import MARKED
 from sidecar.core.prompt.prefix import CacheMark, Chain, PrefixPiece, link
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, Prompt, ToolSpec, flat
 from sidecar.core.prompt.render import (
@@ -23,15 +32,6 @@ from sidecar.core.prompt.render import (
     ResultBlock,
     TextBlock,
 )
-from sidecar.core.prompt.warmth import (
-    MOST_KEPT,
-    TTL_MS,
-    CachedPrefix,
-    Warm,
-    follow,
-    foresee,
-    predict,
-)
 from sidecar.model.messages.encode import encode
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.validation import Body, in_order, plain
@@ -40,6 +40,8 @@ pytestmark = pytest.mark.long
 
 MODEL = "m"
 MINIMUM = 900
+RULES = replace(MARKED, minimum=MINIMUM)
+ANY = replace(MARKED, minimum=1)
 TOOLS = tuple(ToolSpec(name, f"Does {name}.", {"type": "object"}) for name in ("read", "edit"))
 SYSTEM = (Block(TextBlock("Be brief."), "system"), Block(TextBlock("And kind."), "instructions"))
 
@@ -110,7 +112,7 @@ class Both:
         self.chain = link(MODEL, made, weigh, self.chain)
         chain, marks = self.chain, self.chain.marks
         foreseen = foresee(
-            self.warm, chain.hashes, chain.sizes, chain.places, marks, self.at, MINIMUM
+            self.warm, chain.hashes, chain.sizes, chain.places, marks, self.at, RULES
         )
         self.warm = follow(self.warm, foreseen)
         expected = Usage(
@@ -196,12 +198,12 @@ def test_reads_are_foreseen_exactly_from_reported_usage_however_bad_the_estimate
         made = replace(made, breakpoints=place(made, before, static_ttl="1h"))
         chain = link(MODEL, made, lambda piece: round(weigh(piece) * bad), chain)
         marks = chain.marks
-        foreseen = foresee(warm, chain.hashes, chain.sizes, chain.places, marks, 0, 1)
+        foreseen = foresee(warm, chain.hashes, chain.sizes, chain.places, marks, 0, ANY)
         usage = told(simulated.request(body(made)))
         assert foreseen.read == usage.cache_read
         warm = follow(warm, foreseen, usage=usage)
         before = len(flat(made))
-    static = [entry.size for entry in warm.values() if entry.ttl == TTL_MS["1h"]]
+    static = [entry.size for entry in warm.values() if entry.ttl == MARKED.long]
     assert static == [weigh(TOOLS) + sum(map(weigh, SYSTEM))]
 
 
@@ -210,7 +212,9 @@ def ask(
 ) -> tuple[tuple[int, int, int, int], Warm]:
     """Ask with segments "0", "1", ... of growing sizes, each a position."""
     names = [str(i) for i in range(len(sizes))]
-    made, after = predict(warm, names, sizes, range(len(sizes)), marks, at, minimum)
+    made, after = predict(
+        warm, names, sizes, range(len(sizes)), marks, at, replace(MARKED, minimum=minimum)
+    )
     return (made.read, made.write_5m, made.write_1h, made.uncached), after
 
 
@@ -226,7 +230,7 @@ def test_a_read_renews_for_its_own_lifetime_from_the_start() -> None:
 def test_an_hour_is_billed_up_to_its_last_mark_and_five_minutes_after_it() -> None:
     billed, warm = ask({}, [100, 200, 300, 400], [(0, "1h"), (1, "1h"), (2, "5m")])
     assert billed == (0, 100, 200, 100)
-    later = TTL_MS["5m"] + 1
+    later = MARKED.short + 1
     billed, _ = ask(warm, [100, 200, 300, 400], [(0, "1h"), (1, "1h"), (3, "5m")], at=later)
     assert billed == (200, 200, 0, 0)
 
@@ -247,11 +251,11 @@ def test_what_is_below_the_minimum_is_not_written() -> None:
 
 
 def test_foreseeing_says_how_long_the_longest_prefix_lives() -> None:
-    made = foresee({}, ["a", "b"], [100, 200], [0, 1], [(0, "1h")], 1_000, 1)
-    assert (made.hit, made.end, made.expires_at) == (None, 0, 1_000 + TTL_MS["1h"])
-    made = foresee({}, ["a"], [100], [0], [], 1_000, 1)
+    made = foresee({}, ["a", "b"], [100, 200], [0, 1], [(0, "1h")], 1_000, ANY)
+    assert (made.hit, made.end, made.expires_at) == (None, 0, 1_000 + MARKED.long)
+    made = foresee({}, ["a"], [100], [0], [], 1_000, ANY)
     assert (made.hit, made.end, made.expires_at, made.uncached) == (None, None, None, 100)
-    assert foresee({}, [], [], [], [], 0, 1).uncached == 0
+    assert foresee({}, [], [], [], [], 0, ANY).uncached == 0
 
 
 def test_only_so_many_entries_are_remembered_and_an_hour_outlasts_many_writes() -> None:
@@ -259,16 +263,16 @@ def test_only_so_many_entries_are_remembered_and_an_hour_outlasts_many_writes() 
     for number in range(1_000):
         names = ["static", *(f"{number} {i}" for i in range(3))]
         marks: list[CacheMark] = [(0, "1h"), (1, "5m"), (2, "5m"), (3, "5m")]
-        made = foresee(warm, names, [10, 20, 30, 40], range(4), marks, number, 1)
+        made = foresee(warm, names, [10, 20, 30, 40], range(4), marks, number, ANY)
         warm = follow(warm, made)
     assert len(warm) == MOST_KEPT == 256
     assert "static" in warm
-    assert foresee(warm, ["static"], [10], [0], [(0, "1h")], 3_600_000, 1).read == 10
+    assert foresee(warm, ["static"], [10], [0], [(0, "1h")], 3_600_000, ANY).read == 10
 
 
 def test_expired_entries_are_forgotten() -> None:
     warm: Warm = {"old": CachedPrefix(10, 99, 300_000), "young": CachedPrefix(10, 100, 300_000)}
-    nothing = foresee(warm, ["a"], [1], [0], [], 100, 1)
+    nothing = foresee(warm, ["a"], [1], [0], [], 100, ANY)
     assert set(follow(warm, nothing)) == {"young"}
 
 
@@ -279,7 +283,7 @@ def test_an_entry_that_the_provider_had_dropped_is_no_longer_counted_on(read: in
         "b": CachedPrefix(900, 300_000, 300_000),
     }
     names, sizes, places = ["s", "a", "b", "c"], [300, 600, 900, 1_200], range(4)
-    made = foresee(warm, names, sizes, places, [(0, "5m"), (3, "5m")], 1_000, 1)
+    made = foresee(warm, names, sizes, places, [(0, "5m"), (3, "5m")], 1_000, ANY)
     assert (made.read, made.write_5m) == (900, 300)
     reported = Usage(cache_read=read, cache_write_5m=1_200 - read)
     warm = follow(warm, made, usage=reported)
@@ -288,7 +292,7 @@ def test_an_entry_that_the_provider_had_dropped_is_no_longer_counted_on(read: in
 
 def test_an_entry_is_counted_on_where_half_of_it_was_read() -> None:
     warm: Warm = {"b": CachedPrefix(900, 300_000, 300_000)}
-    made = foresee(warm, ["a", "b", "c"], [600, 900, 1_200], range(3), [(2, "5m")], 1_000, 1)
+    made = foresee(warm, ["a", "b", "c"], [600, 900, 1_200], range(3), [(2, "5m")], 1_000, ANY)
     warm = follow(warm, made, usage=Usage(cache_read=450, cache_write_5m=750))
     assert set(warm) >= {"b", "c"}
 
@@ -296,19 +300,19 @@ def test_an_entry_is_counted_on_where_half_of_it_was_read() -> None:
 def test_what_was_read_of_a_longer_entry_says_nothing_of_the_one_foreseen() -> None:
     warm: Warm = {"s": CachedPrefix(300, 3_600_000, 3_600_000)}
     names, sizes, places = ["s", "a", "b", "c"], [300, 1_600, 1_800, 2_000], range(4)
-    made = foresee(warm, names, sizes, places, [(0, "1h"), (3, "5m")], 1_000, 1)
+    made = foresee(warm, names, sizes, places, [(0, "1h"), (3, "5m")], 1_000, ANY)
     assert (made.read, made.write_5m) == (300, 1_700)
     warm = follow(warm, made, usage=Usage(cache_read=1_800, cache_write_5m=200))
     assert {key: entry.size for key, entry in warm.items()} == {"s": 300, "c": 2_000}
 
 
 def test_a_provider_that_caches_nothing_is_believed() -> None:
-    made = foresee({}, ["a"], [1_000], [0], [(0, "5m")], 0, 512)
+    made = foresee({}, ["a"], [1_000], [0], [(0, "5m")], 0, replace(MARKED, minimum=512))
     assert made.write_5m == 1_000
     assert follow({}, made, usage=Usage(input=1_000)) == {}
 
 
 def test_an_hour_that_was_cut_short_lives_five_minutes() -> None:
-    made = foresee({}, ["a", "b"], [100, 200], [0, 1], [(0, "1h"), (1, "5m")], 0, 1)
+    made = foresee({}, ["a", "b"], [100, 200], [0, 1], [(0, "1h"), (1, "5m")], 0, ANY)
     warm = follow({}, made, usage=Usage(cache_write_5m=200))
-    assert {entry.ttl for entry in warm.values()} == {TTL_MS["5m"]}
+    assert {entry.ttl for entry in warm.values()} == {MARKED.short}

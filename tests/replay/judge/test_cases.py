@@ -16,7 +16,7 @@ from sidecar.replay.judge.judge_questions import CUTS
 from tests.replay.neutral_files import line, long_recording, recording, text, write
 from tests.replay.talks import RATES
 
-INFO = ModelInfo("judge", 200_000, 16_000, 512, 1.0)
+INFO = ModelInfo("judge", 200_000, 16_000, 1.0)
 SETTINGS = Settings(("economic",), 20_000, RATES)
 SCORING = Settings(("aircher",), 20_000, RATES)
 SUMMARISING = Settings(("opencode",), 20_000, RATES)

@@ -15,7 +15,7 @@ from tests.session.work import Worker, looked
 
 CHOOSY = "claude-haiku-4-5"
 """Caches nothing shorter than this, and our tools and system text alone are shorter."""
-MINIMUM = lookup(CHOOSY).min_cacheable
+MINIMUM = lookup(CHOOSY).cache.minimum
 MINUTE = 60_000
 SYSTEM = "Work with care. " * 2_000
 

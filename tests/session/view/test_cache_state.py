@@ -14,6 +14,7 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.core.prompt.breakpoints import place
+from sidecar.core.prompt.cache_rules import MARKED
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
 from sidecar.core.prompt.tokens import Calibration
 from sidecar.model.messages.encode import encode
@@ -50,9 +51,9 @@ def test_what_was_marked_before_a_restart_is_read_after_it() -> None:
     last = asked(words, 9, 5)
     usage = told(simulator, last)
     watch = CacheWatch(lambda text: len(text) // 4)
-    watch.resume(last, 0, usage)
+    watch.resume(last, 0, MARKED, usage)
     rewritten = asked([*words[:5], "what came after was left out", "yes", "on"], 0, 5)
-    foreseen, _ = watch.sent(rewritten, 1_000, 1, 1.0, reported := told(simulator, rewritten))
+    foreseen, _ = watch.sent(rewritten, 1_000, MARKED, 1.0, reported := told(simulator, rewritten))
     assert reported.cache_read > 500
     assert abs(foreseen.read - reported.cache_read) <= 5
 
@@ -67,7 +68,7 @@ def test_what_a_request_foreseen_before_has_told_is_not_counted_again() -> None:
     watch, head = CacheWatch(count), system("Be brief.")
     talk = user("one"), model("two"), user("three")
     for told in (1, 3, 3, 2):
-        watch.foresee(ModelRequest("m", Prompt((), head, talk[:told]), 1), 0, 1, 1.0)
+        watch.foresee(ModelRequest("m", Prompt((), head, talk[:told]), 1), 0, MARKED, 1.0)
     assert counted == ["Be brief.", "one", "two", "three"]
 
 
@@ -82,7 +83,7 @@ def test_what_the_view_has_counted_is_not_counted_again() -> None:
     talk = history("U41 A83")
     for told in (1, 2):
         view.size(talk[:told])
-        watch.foresee(ModelRequest("m", view.prompt(talk[:told]), 1), 0, 1, 1.0)
+        watch.foresee(ModelRequest("m", view.prompt(talk[:told]), 1), 0, MARKED, 1.0)
     assert [len(text) for text in counted if set(text) == {"x"}] == [41, 83]
 
 

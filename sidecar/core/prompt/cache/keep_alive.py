@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sidecar.core.parts import Millis
-from sidecar.core.prompt.lifetime import pauses
-from sidecar.core.prompt.warmth import TTL_MS
+from sidecar.core.prompt.cache.lifetime import pauses
+from sidecar.core.prompt.cache_rules import MARKED
 
 PINGS = 3
 """After this many the prefix is left to die: eleven lose again what three have won."""
@@ -30,7 +30,7 @@ class Pays:
     chance: float
 
 
-def chance_back(starts: Sequence[Millis], pings: int, ttl: Millis = TTL_MS["5m"]) -> float:
+def chance_back(starts: Sequence[Millis], pings: int, ttl: Millis = MARKED.short) -> float:
     """Returns the chance that a pause of `pings` + 1 lifetimes ends within one more."""
     waited = ttl * (pings + 1)
     lasted = [pause for pause in pauses(starts) if pause > waited]

@@ -1,4 +1,4 @@
-"""Chooses how long the provider caches the static text: five minutes, or an hour.
+"""Chooses how long the provider caches the static text, where a longer life is sold.
 
 Only a write sets the lifetime. Prices: USD per token; times: milliseconds.
 """
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from sidecar.core.parts import Message, Millis, StepFinishPart
+from sidecar.core.prompt.cache_rules import MARKED, CacheRules
 from sidecar.core.prompt.prompt import Ttl
-from sidecar.core.prompt.warmth import TTL_MS
 
 SHARE = 0.05
 """The most of what a session has spent that an hour may cost it beyond what an hour saves."""
@@ -37,9 +37,9 @@ def pauses(starts: Sequence[Millis]) -> tuple[Millis, ...]:
     return tuple(after - before for before, after in pairwise(starts))
 
 
-def is_kept(ttl: Ttl, last: Millis | None, now: Millis) -> bool:
+def is_kept(life: Millis, last: Millis | None, now: Millis) -> bool:
     """Whether text of a request begun at `last` is still cached at `now`."""
-    return last is not None and now - last <= TTL_MS[ttl]
+    return last is not None and now - last <= life
 
 
 def lifetime(
@@ -51,6 +51,7 @@ def lifetime(
     starts: Sequence[Millis],
     now: Millis,
     spent: float,
+    rules: CacheRules = MARKED,
 ) -> Lifetime:
     """Chooses the lifetime of `tokens` of static text, written by a request at `now`.
 
@@ -59,8 +60,8 @@ def lifetime(
     after each pause of over an hour. The savings: writes after earlier pauses of 5 to 60 minutes.
     """
     waited = pauses((*starts, now))
-    longer = sum(pause > TTL_MS["1h"] for pause in waited)
-    within = sum(TTL_MS["5m"] < pause <= TTL_MS["1h"] for pause in waited[:-1])
+    longer = sum(pause > rules.long for pause in waited)
+    within = sum(rules.short < pause <= rules.long for pause in waited[:-1])
     cost = tokens * (1 + longer) * (write_1h - write_5m)
     saved = tokens * within * (write_5m - read)
     ttl: Ttl = "1h" if starts and cost <= saved + SHARE * spent else "5m"
