@@ -164,6 +164,7 @@ class World:
     time: int = 1_700_000_000_000
     minted: int = 0
     moves_prefix: bool = False
+    known: ModelInfo | None = None
     config: Config = field(default_factory=Config)
     net: Net = field(default_factory=Net)
     open: list[Sessions] = field(default_factory=list)
@@ -215,6 +216,9 @@ class World:
         if seen is not None:
             self.observed.append(seen)
 
+    def info(self, model_id: str) -> ModelInfo:
+        return self.known or info(model_id)
+
     def new_id(self, prefix: str) -> str:
         self.minted += 1
         return f"{prefix}_{self.minted:08d}"
@@ -232,7 +236,7 @@ class World:
             clock=Clock(self.now, self.new_id, self.sleep),
             models=ModelAccess(
                 lambda _: model,
-                info,
+                self.info,
                 ("scripted", "other"),
                 lambda text: len(text) // 4,
                 ColdGate(self.now),
