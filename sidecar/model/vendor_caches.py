@@ -64,7 +64,7 @@ LOADED = replace(
     granularity=1,
     minimum=0,
     short=HOUR,
-    source="Servers of one's own keep the last prompt while the model is loaded and nobody else "
+    source="One's own, a server keeps the last prompt while the model is loaded and nobody else "
     "needs the room; Ollama unloads a model after five minutes unless told otherwise",
 )
 OTHER = replace(
@@ -72,7 +72,7 @@ OTHER = replace(
     granularity=1,
     life="unknown",
     short=5 * MINUTE,
-    source="Not known: most servers read any common prefix",
+    source="Unknown, most servers read any common prefix",
 )
 STICKY = 10 * MINUTE
 """OpenRouter asks the same vendor again so long after the last request."""
@@ -99,6 +99,17 @@ def rules_of(kind: ProviderKind, model_id: str) -> CacheRules:
             return MARKED
         case _:
             return _BY_KIND.get(kind, OTHER)
+
+
+def rules_recorded(model_id: str) -> CacheRules | None:
+    """Finds the rules that held for a recorded model of any vendor; `None` for Claude's."""
+    name = model_id.rpartition("/")[2]
+    vendors: Mapping[str, ProviderKind] = {"gemini": "gemini", "deepseek": "deepseek"}
+    if "claude" in name or not name:
+        return None
+    if _GPT.search(name) or re.match(r"o\d|codex", name):
+        return _of_gpt(name)
+    return rules_of(vendors.get(name.partition("-")[0], "chat"), name)
 
 
 def _of_gpt(model_id: str) -> CacheRules:

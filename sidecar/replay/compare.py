@@ -1,10 +1,11 @@
 """Replays recordings under several policies, and adds up results."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from statistics import mode
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Usage
@@ -32,12 +33,16 @@ BREAK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A replay's policies, window, prices and rules of the cache."""
+    """A replay's policies, window, prices and rules of the cache.
+
+    `recorded`: rules that held for a recorded model, `None` for the usual ones.
+    """
 
     policies: tuple[str, ...]
     window: int
     rates: Rates
     rules: CacheRules = USUAL
+    recorded: Callable[[str], CacheRules | None] | None = None
 
 
 @dataclass(slots=True)
@@ -230,8 +235,11 @@ def _recorded(conversation: Conversation, rates: Rates) -> float | None:
 def _agreement(conversation: Conversation, manual: Policy, settings: Settings) -> Agreement | None:
     if all(request.usage is None for request in conversation.requests):
         return None
-    rates, rules = settings.rates, settings.rules
-    return agreement(conversation, simulate(conversation, manual, WHOLE_WINDOW, rates, rules=rules))
+    asked = [one.model for one in conversation.messages if one.role == "assistant"]
+    own = settings.recorded(mode(asked)) if settings.recorded and asked else None
+    rules = own or USUAL
+    run = simulate(conversation, manual, WHOLE_WINDOW, settings.rates, rules=rules)
+    return agreement(conversation, run, rules)
 
 
 def totals(sessions: Iterable[ReplayedSession], names: Sequence[str]) -> tuple[PolicyTally, ...]:

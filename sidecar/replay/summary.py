@@ -6,7 +6,7 @@ from statistics import median
 from sidecar.core.engine.ladder import LEAST_COMPRESSION
 from sidecar.core.parts import Json, JsonObject
 from sidecar.replay.compare import PolicyTally, ReplayedSession, Settings, totals
-from sidecar.replay.validate import Validity, validity
+from sidecar.replay.validate import Validity, foresight, validity
 
 
 def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> JsonObject:
@@ -21,6 +21,14 @@ def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str
                 validity(s.agreement for s in sessions if s.format == kind and s.agreement)
             )
             for kind in kinds
+        },
+        "foresight": {
+            one.vendor: {
+                "sessions": one.sessions,
+                "readForeseen": one.foreseen,
+                "readReported": one.reported,
+            }
+            for one in foresight(s.agreement for s in sessions if s.agreement)
         },
     }
 

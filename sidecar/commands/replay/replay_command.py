@@ -20,6 +20,7 @@ from sidecar.core.policies import policies
 from sidecar.core.prompt.prompt_text import prompt_text
 from sidecar.core.prompt.tokens import Count
 from sidecar.core.text.visible import visible_json, visible_lines
+from sidecar.model.vendor_caches import rules_recorded
 from sidecar.model.vocabulary import load_counter
 from sidecar.replay.compare import ReplayedSession, Settings, replay_file, sent_last
 from sidecar.replay.importers.recognition import SUFFIXES, find_recordings
@@ -123,7 +124,10 @@ def settings_of(options: Options) -> Settings:
         raise BadRequest(f"{html} cannot be written: give a file in a folder that exists", "html")
     names = (options.policy, *(name for name in known if name != options.policy))
     return Settings(
-        names if options.compare else (options.policy,), options.window, read_card(options.prices)
+        names if options.compare else (options.policy,),
+        options.window,
+        read_card(options.prices),
+        recorded=rules_recorded,
     )
 
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from sidecar.commands.terminal import PIPED_WIDTH, many, shown
 from sidecar.replay.compare import ReplayedSession, Settings, totals
 from sidecar.replay.summary import LEGEND, figures, reference_of, share
-from sidecar.replay.validate import validity
+from sidecar.replay.validate import foresight, validity
 
 MOST_ROWS = 40
 MOST_DAMAGED = 10
@@ -102,6 +102,12 @@ def _show_trust(console: Console, sessions: Sequence[ReplayedSession]) -> None:
             f"first own compaction): prompts off by {found.prompts:.1%}{reads} (medians); in "
             f"{found.misses} of {many(found.requests, 'request')} the provider had less than half "
             "of what was predicted."
+        )
+    for one in foresight(s.agreement for s in sessions if s.agreement):
+        console.print(
+            f"{one.vendor} ({many(one.sessions, 'session')}): with the sizes that were reported "
+            f"before, {one.foreseen:,} tokens of reads are foreseen and {one.reported:,} were "
+            f"reported, {one.off:+.1%}."
         )
     _show_damaged(console, sessions)
 

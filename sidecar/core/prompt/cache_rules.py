@@ -21,7 +21,8 @@ class CacheRules:
     prefix, whole multiples of `granularity` are read. Nothing below `minimum` is cached.
     `short` is the usual life, by which an unknown one is foreseen too; `long` one that is sold for
     a dearer write, 0 for none. `pings_renew`: whether repeating a request without an answer is
-    possible, and prolongs the life. `source`: where the rules are from, and what is unsure.
+    possible, and prolongs the life. `source`: whose rules these are, then where they are
+    from, and what is unsure.
     """
 
     by: CachedBy = "marks"
@@ -41,6 +42,10 @@ class CacheRules:
     def ends_when_told(self) -> bool:
         """Whether an entry's end is known, not only its least or likely life."""
         return self.by != "nothing" and self.life in ("refresh", "fixed")
+
+    @property
+    def vendor(self) -> str:
+        return self.source.partition(",")[0]
 
     def lives(self, ttl: Ttl) -> Millis:
         return self.long if ttl == "1h" and self.long else self.short
