@@ -94,6 +94,7 @@ def commands() -> typer.Typer:
         prices: Annotated[
             str, typer.Option(help="classic, opus, nocache, or a JSON file.")
         ] = "classic",
+        vendor: Annotated[list[str] | None, typer.Option(help="By vendor: openai/gpt-5.5.")] = None,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
         html: Annotated[Path | None, typer.Option(help="Write a page with charts.")] = None,
         jobs: Annotated[int, typer.Option(help="Processes; 0: one a core.")] = 0,
@@ -108,7 +109,10 @@ def commands() -> typer.Typer:
         from sidecar.commands.replay.replay_command import Options
         from sidecar.commands.replay.replay_command import replay as play_again
 
-        chosen = Options(tuple(paths), policy, window, compare, prices, as_json, html, jobs, sent)
+        vendors = tuple(vendor or ())
+        chosen = Options(
+            tuple(paths), policy, window, compare, prices, as_json, html, jobs, sent, vendors
+        )
         if judge or judge_model:
             from sidecar.commands.replay.judge_command import judge as have_judged
 

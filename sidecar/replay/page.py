@@ -35,19 +35,25 @@ svg{display:block;width:100%;height:auto;min-width:560px}text{fill:var(--soft);f
 def page(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> str:
     policy = settings.policies[0]
     dearest = sorted(sessions, key=lambda s: -s.tallies[0].cost)[:MOST_CHARTS]
-    charts = "".join(_session_card(session, settings.window) for session in dearest)
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>Sidecar replay</title><style>{STYLE}</style></head><body><main>"
-        f"<h1>{_many(len(sessions), 'recorded session')}, replayed</h1>"
+    charts = "".join(session_card(session, settings.window) for session in dearest)
+    return framed(
+        f"{_many(len(sessions), 'recorded session')}, replayed",
         f"<p>Window {settings.window:,} tokens, prices: {escape(prices)}. The recorded answers are "
         "played as they were; only what the model would have been shown differs.</p>"
         f"{_comparison(sessions, settings)}"
         f"<h2>Context over time under {escape(policy)}</h2><p>The line is what each request held, "
         "the filled area what came from the cache, the bands the zones at 50, 75 and 90 per cent, "
         "the ticks rewrites: point at one to see why.</p>"
-        f"{charts}</main></body></html>"
+        f"{charts}",
+    )
+
+
+def framed(heading: str, body: str) -> str:
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>Sidecar replay</title><style>{STYLE}</style></head><body><main>"
+        f"<h1>{heading}</h1>{body}</main></body></html>"
     )
 
 
@@ -74,7 +80,7 @@ def _comparison(sessions: Sequence[ReplayedSession], settings: Settings) -> str:
     )
 
 
-def _session_card(session: ReplayedSession, window: int) -> str:
+def session_card(session: ReplayedSession, window: int, heading: str = "") -> str:
     one = session.tallies[0]
     was = "" if session.recorded is None else f", recorded {session.recorded:.2f} USD"
     told = f"{_many(session.requests, 'request')}, {one.cost:.2f} USD here{was}"
@@ -85,7 +91,7 @@ def _session_card(session: ReplayedSession, window: int) -> str:
     count = _many(len(session.rewrites), "rewrite")
     reasons = f"<details><summary>{count}</summary><ol>{why}</ol></details>" if why else ""
     return (
-        f'<div class="card"><h3>{escape(session.name)}</h3><p>{told}</p>'
+        f'<div class="card"><h3>{escape(heading or session.name)}</h3><p>{told}</p>'
         f"{timeline(session, window)}{reasons}</div>"
     )
 

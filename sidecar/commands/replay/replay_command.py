@@ -14,6 +14,7 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from sidecar.commands.replay.replay_tables import show_comparison, show_sessions
+from sidecar.commands.replay.vendor_replay import show_vendors, vendor_settings
 from sidecar.commands.terminal import put_out, say, terminal, wide_terminal
 from sidecar.core.errors import BadRequest
 from sidecar.core.policies import policies
@@ -27,6 +28,7 @@ from sidecar.replay.importers.recognition import SUFFIXES, find_recordings
 from sidecar.replay.page import page
 from sidecar.replay.prices import read_card
 from sidecar.replay.summary import as_json
+from sidecar.replay.vendors import VendorReplay, vendors_json, vendors_page
 
 WINDOW_LEAST = 16_000
 WINDOW_MOST = 10_000_000
@@ -53,6 +55,7 @@ class Options:
     html: Path | None
     jobs: int
     sent: bool
+    vendors: tuple[str, ...] = ()
 
 
 def replay(options: Options) -> int:
@@ -64,25 +67,72 @@ def replay(options: Options) -> int:
         return ended(error.message, 2)
     if options.sent:
         return _show_sent(files, settings)
+    if options.vendors:
+        return _by_vendor(options, files, settings)
     try:
         outcomes = _replayed(list(dict.fromkeys(files)), settings, options.jobs)
     except BrokenProcessPool:
         return ended("a process ended before its work was done: try again with --jobs 1", 1)
+    _tell_failed(outcomes)
+    sessions = _played(outcomes)
+    if not sessions:
+        return _nothing(options, outcomes)
+    if options.html is not None:
+        made = page(sessions, settings, options.prices)
+        if failed := _written(options.html, made):
+            return failed
+    put_out(lambda: _show(options, settings, sessions))
+    return 0
+
+
+def _tell_failed(outcomes: Sequence[ReplayedSession | Failed]) -> None:
     for outcome in outcomes:
         if isinstance(outcome, Failed):
             say(f"skipped: {outcome.why}")
-    sessions = [outcome for outcome in outcomes if isinstance(outcome, ReplayedSession)]
-    if not sessions:
-        given, kinds = ", ".join(map(str, options.paths)), ", ".join(SUFFIXES)
-        none = f"there is no recording in {given}; files that end in {kinds} are looked at"
-        return ended("nothing there could be replayed" if outcomes else none, 1)
-    if options.html is not None:
-        try:
-            options.html.write_text(page(sessions, settings, options.prices), "utf-8")
-        except OSError as error:
-            return ended(f"{options.html} cannot be written: {error.strerror}", 1)
-        say(f"written: {options.html}")
-    put_out(lambda: _show(options, settings, sessions))
+
+
+def _played(outcomes: Sequence[ReplayedSession | Failed]) -> list[ReplayedSession]:
+    return [outcome for outcome in outcomes if isinstance(outcome, ReplayedSession)]
+
+
+def _nothing(options: Options, outcomes: Sequence[ReplayedSession | Failed]) -> int:
+    given, kinds = ", ".join(map(str, options.paths)), ", ".join(SUFFIXES)
+    none = f"there is no recording in {given}; files that end in {kinds} are looked at"
+    return ended("nothing there could be replayed" if outcomes else none, 1)
+
+
+def _written(html: Path, text: str) -> int:
+    try:
+        html.write_text(text, "utf-8")
+    except OSError as error:
+        return ended(f"{html} cannot be written: {error.strerror}", 1)
+    say(f"written: {html}")
+    return 0
+
+
+def _by_vendor(options: Options, files: Sequence[Path], settings: Settings) -> int:
+    replays: list[VendorReplay] = []
+    try:
+        for model, own in vendor_settings(options.vendors, settings).items():
+            outcomes = _replayed(list(dict.fromkeys(files)), own, options.jobs)
+            if not replays:
+                _tell_failed(outcomes)
+            if not (sessions := _played(outcomes)):
+                return _nothing(options, outcomes)
+            replays.append(VendorReplay(model, own, tuple(sessions)))
+    except BadRequest as error:
+        return ended(error.message, 2)
+    except BrokenProcessPool:
+        return ended("a process ended before its work was done: try again with --jobs 1", 1)
+    window = settings.window
+    html = options.html
+    if html is not None and (failed := _written(html, vendors_page(replays, window))):
+        return failed
+    if options.as_json:
+        made = visible_json(vendors_json(replays, window), indent=1)
+        put_out(lambda: print(made))
+    else:
+        put_out(lambda: show_vendors(wide_terminal(), replays, window))
     return 0
 
 
