@@ -33,14 +33,15 @@ OPENAI_5_5 = replace(
 OPENAI_BREAKPOINTS = CacheRules(
     lookback=None,
     implicit=True,
+    marks_answers=False,
     minimum=1_024,
     life="evict",
     short=30 * MINUTE,
     long=0,
     pings_renew=False,
     source="OpenAI, Prompt caching, from GPT-5.6 on: up to four breakpoints are written, one of "
-    "them its own, and the newest 80 compared; at least 30 minutes. Whether a read prolongs "
-    "that is not documented",
+    "them its own, none in answers, and the newest 80 compared; at least 30 minutes. Whether a "
+    "read prolongs that is not documented",
 )
 GEMINI = replace(
     _AUTOMATIC,

@@ -51,15 +51,15 @@ def place(
     def enough(segment: int) -> bool:
         return not sizes or sizes[segment] >= minimum
 
-    static = _markable(prompt.system, len(prompt.system) - 1)
+    static = _markable(prompt.system, len(prompt.system) - 1, rules)
     if static is not None and not enough(1 + static):
         static = None
     room = rules.marks - (static is not None) - rules.implicit
     chosen: set[int] = set()
-    newest = _markable(blocks, len(blocks) - 1)
+    newest = _markable(blocks, len(blocks) - 1, rules)
     if newest is not None and enough(head + newest):
-        before = _markable(blocks, min(sent_before, len(blocks)) - 1)
-        rebuilt = _markable(blocks, min(anchor, len(blocks)) - 1)
+        before = _markable(blocks, min(sent_before, len(blocks)) - 1, rules)
+        rebuilt = _markable(blocks, min(anchor, len(blocks)) - 1, rules)
         if rules.implicit:
             before, rebuilt = (None if i == newest else i for i in (before, rebuilt))
         own = None if rules.implicit else newest
@@ -98,9 +98,10 @@ def _strides(blocks: Sequence[Block], start: int, end: int, most: int) -> list[i
     return found
 
 
-def _markable(blocks: Sequence[Block], index: int) -> int | None:
+def _markable(blocks: Sequence[Block], index: int, rules: CacheRules) -> int | None:
     while index >= 0:
-        if can_mark(blocks[index]):
+        own = rules.marks_answers or blocks[index].region != "assistant"
+        if own and can_mark(blocks[index]):
             return index
         index -= 1
     return None

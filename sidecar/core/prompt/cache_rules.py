@@ -17,18 +17,19 @@ class CacheRules:
     """Rules by which a prompt is cached; sizes in tokens, lives in milliseconds.
 
     `marks`: the most breakpoints of a request; with `implicit`, the last is the provider's own, at
-    the end. A read looks back from each over `lookback` positions, `None` for all. Of a common
-    prefix, whole multiples of `granularity` are read. Nothing below `minimum` is cached.
-    `short` is the usual life, by which an unknown one is foreseen too; `long` one that is sold for
-    a dearer write, 0 for none. `pings_renew`: whether repeating a request without an answer is
-    possible, and prolongs the life. `source`: whose rules these are, then where they are
-    from, and what is unsure.
+    the end. `marks_answers`: whether the model's own blocks can be marked. A read looks back from
+    each over `lookback` positions, `None` for all. Of a common prefix, whole multiples of
+    `granularity` are read. Nothing below `minimum` is cached. `short` is the usual life, by which
+    an unknown one is foreseen too; `long` one that is sold for a dearer write, 0 for none.
+    `pings_renew`: whether repeating a request without an answer is possible, and prolongs the life.
+    `source`: whose rules these are, then where they are from, and what is unsure.
     """
 
     by: CachedBy = "marks"
     marks: int = 4
     lookback: int | None = 20
     implicit: bool = False
+    marks_answers: bool = True
     granularity: int = 1
     minimum: int = 0
     life: LifePolicy = "refresh"

@@ -165,6 +165,12 @@ def test_the_newest_block_is_left_to_a_provider_that_marks_it() -> None:
     assert place(TALK, 40, anchor=20, rules=few) == (static, before)
 
 
+def test_what_the_model_said_is_marked_only_where_it_can_be() -> None:
+    assert place(TALK, 40, anchor=20, rules=EXACT)[1] == Breakpoint(19, 0)
+    theirs = replace(EXACT, marks_answers=False)
+    assert place(TALK, 40, anchor=20, rules=theirs)[1:] == (Breakpoint(18, 0), Breakpoint(38, 0))
+
+
 class Session:
     """Consecutive requests, each segment of 1,000 tokens."""
 
