@@ -164,7 +164,6 @@ class World:
     time: int = 1_700_000_000_000
     minted: int = 0
     moves_prefix: bool = False
-    known: ModelInfo | None = None
     config: Config = field(default_factory=Config)
     net: Net = field(default_factory=Net)
     open: list[Sessions] = field(default_factory=list)
@@ -174,6 +173,7 @@ class World:
     watch: InstructionsWatch = field(init=False)
     follows: bool = False
     recheck_every: int = RECHECK_EVERY
+    known: ModelInfo | None = None
     shared: SharedSnapshots | None = None
     observed: list[Observation] = field(default_factory=list)
 
