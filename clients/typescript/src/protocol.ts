@@ -29,7 +29,11 @@ export interface CacheBreak {
   reason: string;
 }
 
-/** Whether the provider still holds the prefix; `hitRate` is of the last response, 0 to 1. */
+/**
+ * Whether the provider still holds the prefix; `hitRate` is of the last response, 0 to 1.
+ *
+ * `expiresAt` is left out where nobody knows how long the provider keeps it.
+ */
 export interface CacheState {
   warm: boolean;
   hitRate: number;

@@ -190,7 +190,7 @@ class Gauge:
 def rates(info: ModelInfo) -> Rates:
     """Returns USD per token; usual rates if unknown."""
     if info.price is None:
-        return UNKNOWN
+        return UNKNOWN if info.cache.writes_cost else replace(UNKNOWN, write=UNKNOWN.input)
     card, above = _rates(info.price), info.tier_above
     if above is None or info.tier_price is None:
         return card

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sidecar.core.prompt.cache_rules import MARKED, CacheRules
+from sidecar.session.meter.gauge import rates
 from tests.fakes.prefix_simulator import PrefixSimulator
 from tests.fakes.scripted_model import Hold, says
 from tests.session import inside
@@ -122,3 +123,10 @@ async def test_nobody_waits_for_a_prefix_that_is_written_for_nothing(marking: De
         assert (await marking.ask(two)).stop_reason == "end_turn"
         assert not first.done()
         hold.released.set()
+
+
+def test_unknown_prices_have_writes_at_the_price_of_input_where_they_are_free() -> None:
+    unpriced = replace(info("scripted"), price=None)
+    usual, free = rates(unpriced), rates(replace(unpriced, cache=RULES))
+    assert usual.write == pytest.approx(1.25 * usual.input)
+    assert free == replace(usual, write=usual.input)

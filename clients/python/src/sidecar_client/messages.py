@@ -35,7 +35,10 @@ class CacheBreak(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CacheState(msgspec.Struct, rename="camel", kw_only=True):
-    """Whether the provider still holds the prefix; `hitRate` is of the last response, 0 to 1."""
+    """Whether the provider still holds the prefix; `hitRate` is of the last response, 0 to 1.
+
+    `expiresAt` is left out where nobody knows how long the provider keeps it.
+    """
 
     warm: bool
     hit_rate: float
