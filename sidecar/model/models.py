@@ -19,7 +19,7 @@ from sidecar.model.gemini.gemini_model import GeminiModel
 from sidecar.model.hosted import HostedModel
 from sidecar.model.messages.anthropic_model import AnthropicModel
 from sidecar.model.named import NamedModel
-from sidecar.model.offline import OfflineModel
+from sidecar.model.offline.offline_model import OfflineModel
 from sidecar.model.responses.responses_model import ResponsesModel
 from sidecar.model.retry import Patience
 from sidecar.model.stalls import STALL

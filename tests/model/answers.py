@@ -4,7 +4,7 @@ from sidecar.core.conversation.fold import Draft, fold
 from sidecar.core.conversation.stream import BlockStarted
 from sidecar.core.parts import PartId
 from sidecar.core.prompt.prompt import ModelRequest
-from sidecar.model.offline import OfflineModel
+from sidecar.model.offline.offline_model import OfflineModel
 
 
 async def answer(model: OfflineModel, request: ModelRequest) -> Draft:

@@ -7,8 +7,8 @@ import pytest
 
 from sidecar.core.parts import TextPart, ToolPart
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
-from sidecar.model.offline import HELP, OfflineModel
-from sidecar.model.offline_rules import Call, plan
+from sidecar.model.offline.offline_model import HELP, OfflineModel
+from sidecar.model.offline.offline_rules import Call, plan
 from tests.core.prompts import answering, calling, user
 from tests.core.prompts import model as said
 from tests.model.answers import answer

@@ -25,8 +25,8 @@ from sidecar.core.summaries.model_summary import (
     read_summary,
     transcript,
 )
-from sidecar.model.offline import OfflineModel
-from sidecar.model.offline_summary import summarise
+from sidecar.model.offline.offline_model import OfflineModel
+from sidecar.model.offline.offline_summary import summarise
 from tests.core.prompts import model, rendered, static, user
 from tests.model.answers import answer
 

@@ -19,8 +19,8 @@ from sidecar.core.prompt.prompt import ModelRequest, Prompt, flat
 from sidecar.core.prompt.render import Block, CallBlock, ResultBlock, TextBlock
 from sidecar.core.prompt.tokens import Count, count_block, count_tool
 from sidecar.model.messages.encode import encode
-from sidecar.model.offline_rules import Call, OfflineStep, plan
-from sidecar.model.offline_summary import summarise
+from sidecar.model.offline.offline_rules import Call, OfflineStep, plan
+from sidecar.model.offline.offline_summary import summarise
 
 PIECE = 12
 """Characters of a delta, as from fast models."""

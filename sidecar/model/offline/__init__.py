@@ -1,0 +1,1 @@
+"""Answers without a key or a network, by rules."""
