@@ -125,9 +125,7 @@ class _Reading:
             self._read_handed_on(group, in_turn, runner)
         folder = self._folder
         for one in reversed(simple_commands(text)):
-            self.words += len(one) + len(runner)
-            if self.words > MOST_WORDS:
-                self.is_hidden = True
+            if self._is_too_much(len(one) + len(runner)):
                 return
             self._read_command(one, runner)
             folder = _entered(folder, one)
@@ -196,6 +194,8 @@ class _Reading:
             self.unread += ("\0".join(one[1:]), _any_may_begin(one[1:]))
         for before, last in reads.items():
             for one in group[:last]:
+                if self._is_too_much(len(one) + len(before)):
+                    return
                 given = [unescaped(word) for word in one[1:] if _TEXT.search(word)]
                 self.is_hidden |= of_shell and any(map(hides_programs, given))
                 for text in (*given, " ".join(one[1:])) if one[0] else given:
@@ -211,6 +211,11 @@ class _Reading:
                 continue
             if program[:1] not in "/~$":
                 self.unread.append(_any_may_begin((normpath(f"{folder}/{program}"), *rest)))
+
+    def _is_too_much(self, words: int) -> bool:
+        self.words += words
+        self.is_hidden |= self.words > MOST_WORDS
+        return self.words > MOST_WORDS
 
     def _later(self, text: str, runner: tuple[str, ...]) -> None:
         # The grammar loses a lone dash there.
