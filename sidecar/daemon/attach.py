@@ -78,9 +78,9 @@ def attach_if_possible() -> int:
 
 
 def _taken(wish: str, within: float) -> tuple[socket.socket, int, int] | None:
-    """The connection, whence the exit code comes, and whence a log; `None` if none has in time.
+    """Returns a connection, and descriptors of exit code and log; `None` if none in time.
 
-    Raises OSError if none can.
+    Raises OSError if no daemon can start.
     """
     path = socket_path(os.environ, __version__)
     until = time.monotonic() + within
@@ -136,11 +136,10 @@ def _spawn(descriptor: int, path: str) -> None:
 
 
 def greet(connection: socket.socket, wish: str, *told: int, within: float = GREETING) -> int | None:
-    """Say who comes for what: `MUST`, `MAY`, "status", "stop" or "stop now".
+    """Sends a wish: `MUST`, `MAY`, "status", "stop" or "stop now".
 
-    `told`: the descriptor of a window's stderr. Gives the descriptor from which the exit code
-    comes; `None` if the daemon ends just now, or takes none, which a command does without. Raises
-    OSError if it hangs.
+    `told`: the descriptor of a window's stderr. Returns the descriptor of the exit code, or `None`
+    if the daemon is ending or refuses. Raises OSError if the daemon hangs.
     """
     readable, writable = os.pipe()
     named = identity(os.environ, __version__), wish, os.getcwd()
@@ -167,7 +166,7 @@ def greet(connection: socket.socket, wish: str, *told: int, within: float = GREE
 
 
 def _begin(connection: socket.socket, outcome: int) -> int | None:
-    """Pass bytes on until the daemon answers, when it gives `None`; else the exit code.
+    """Passes bytes on until the daemon answers, then returns `None`; else the exit code.
 
     Raises `Alone` if the daemon sends the window away, or ends.
     """

@@ -8,7 +8,7 @@ LARGEST = 1024 * 1024
 
 
 def cut_back(descriptor: int) -> None:
-    """A file opened to read and append; others are left. Blocks for milliseconds."""
+    """Keeps a large log's end; `descriptor` must read and append. Blocks for milliseconds."""
     about = os.fstat(descriptor)
     if not stat.S_ISREG(about.st_mode) or about.st_size <= LARGEST:
         return

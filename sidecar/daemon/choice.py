@@ -1,4 +1,4 @@
-"""Whether a window that says neither tries to share a daemon. Imports little: each waits for it."""
+"""Whether a window shares a daemon by default. Imports little: windows wait."""
 
 import sys
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What a window's first message says of whether the window can share a daemon."""
+"""Whether a window's first message allows a shared daemon."""
 
 import asyncio
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from sidecar.wire.streams import ReadBytes
 
 
 async def first_message(read: ReadBytes) -> tuple[bytes, JsonObject]:
-    """All that was read until its end, and the settings in it."""
+    """Returns the bytes read, and the settings in the message."""
     decoder, data, frames = FrameDecoder(), bytearray(), list[Frame]()
     while not frames and (more := await read()):
         data += more

@@ -1,6 +1,6 @@
-"""Heaps that threads of this process share, of which the system gets back what is free.
+"""Shares one heap among threads, and returns free memory to the system.
 
-Elsewhere than in glibc nothing happens.
+Only with glibc.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ WORKED = 0.5
 
 
 def share_one_heap() -> None:
-    """Threads begun from now on make no heap of their own: with none before, there is one.
+    """Keeps later threads from making their own heaps; call before any thread begins.
 
-    What is freed in a heap of one thread no other uses. The interpreter's lock keeps threads from
-    waiting for each other's heap. Where nobody says what is large, glibc takes the largest block
-    freed so far: bodies of requests would leave holes between what stays.
+    Memory freed in one thread's heap serves no other thread, and the interpreter's lock keeps
+    threads from waiting for a shared heap. Large blocks get a fixed limit, or else bodies of
+    requests would leave holes.
     """
     if _has("mallopt"):
         _libc().mallopt(M_ARENA_MAX, 1)
@@ -32,7 +32,7 @@ def share_one_heap() -> None:
 
 
 async def give_back() -> None:
-    """Free pages between used ones stay in memory otherwise, for as long as the process lives."""
+    """Returns free pages between used ones, which would otherwise stay in memory."""
     if not await asyncio.to_thread(_has, "malloc_trim"):
         return
     given = process_time()

@@ -9,10 +9,9 @@ PR_SET_DUMPABLE = 4
 
 
 def keep_memory_private() -> None:
-    """Environment too, with keys.
+    """Keeps keys from a model's commands, and out of dumps.
 
-    A model's command could read `/proc/PID/environ`, a crash leave a dump. Linux only; off with
-    `SIDECAR_DEBUGGABLE=1`.
+    Commands could read `/proc/PID/environ`. Linux only; off with `SIDECAR_DEBUGGABLE=1`.
     """
     if sys.platform == "linux" and os.environ.get("SIDECAR_DEBUGGABLE") != "1":
         libc = import_module("ctypes").CDLL(None)

@@ -1,4 +1,4 @@
-"""Where windows find the daemon that they share. Imports little: windows wait.
+"""Where windows find their shared daemon. Imports little: windows wait.
 
 A socket in the user's own folder, named for data folder, version, place of the program and
 container. Whoever finds nobody behind makes another, under a lock, and starts a daemon.
@@ -58,7 +58,7 @@ def _machine() -> Iterator[str]:
 def socket_path(variables: Mapping[str, str], version: str) -> str:
     """By a sum of the identity: a socket's path is short.
 
-    Raises OSError where the folder is not this user's alone.
+    Raises OSError unless the folder is this user's alone.
     """
     total = binascii.crc32(os.fsencode(identity(variables, version)))
     return os.path.join(_own_folder(variables), f"{total:08x}.sock")

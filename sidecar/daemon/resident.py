@@ -258,7 +258,7 @@ class _Resident:
                 os.rename(self._path, stopping_path(self._path))
 
     def _vanish(self) -> None:
-        """Whoever has come meanwhile is turned away."""
+        """Turns newcomers away."""
         # The loop would take the next file of this number for the socket.
         asyncio.get_running_loop().remove_reader(self._listener)
         self._listener.close()

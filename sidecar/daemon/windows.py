@@ -1,4 +1,4 @@
-"""What the windows of a daemon share, and what is each one's own."""
+"""What windows share, and what is each one's own."""
 
 import asyncio
 import linecache
@@ -119,7 +119,7 @@ class Daemon:
         return self.sessions.group.create_task(work, context=context)
 
     async def shutdown(self, within: float = ENDING) -> None:
-        """End sweeps and figures, then all sessions, windows and stores.
+        """Ends sweeps and figures, then sessions, windows and stores.
 
         What has not ended in that time, such as a read of a slow disk, ends with the process.
         """

@@ -1,4 +1,4 @@
-"""Services that all sessions of a daemon share."""
+"""Services that sessions share."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ async def ended() -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Environment:
-    """Services joined by `daemon/windows` for a window's sessions.
+    """Services for a window's sessions, from `daemon/windows`.
 
     `observe` hears events to measure; `end` stops this window's own services; `trusted` applies a
     trusted folder's settings. `resident`: the daemon outlives its windows.
@@ -47,7 +47,7 @@ class Environment:
         return Trust(said, Path(cwd), self.store.folder, self.trusted)
 
     def new_log(self, cwd: str, title: str, settings: JsonObject) -> SessionLog:
-        """Makes a session's log, which the first commit stores."""
+        """The first commit stores the log."""
         now, session_id = self.clock.now(), SessionId(self.clock.new_id("ses"))
         row = SessionRow(session_id, cwd, title, now, now, 0, 0, 0, "0", settings)
         return SessionLog(self.store, Stored(row, (), ()), self.clock.now)

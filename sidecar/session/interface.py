@@ -1,4 +1,4 @@
-"""Values between callers and sessions."""
+"""What callers exchange with sessions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -7,7 +7,7 @@ from sidecar.store.journal import Store
 
 
 class Ownership:
-    """Which daemon writes a session: this one unless `read_only`.
+    """The writer: this daemon unless `read_only`.
 
     `me` is this daemon, or `None` to only read. `by` names another writer, if known.
     """

@@ -46,7 +46,7 @@ class ReadState:
 def read_log(
     models: ModelAccess, configured: CurrentSettings, clock: Clock, log: SessionLog
 ) -> ReadState:
-    """Rebuilds state from a log. Raises StorageFailed without a readable epoch."""
+    """Raises StorageFailed without a readable epoch."""
     cached, settings = CacheWatch(models.count), SessionSettings(log, models)
     view, views = view_of(models, log), Views(log.records)
     made = ReadState(models, configured, clock, log, view, views, cached, settings)

@@ -12,7 +12,7 @@ from sidecar.store.format.values import SessionRow
 
 
 def answer_tokens(most: int | None, info: ModelInfo) -> int:
-    """Returns `most` or the usual number, within the model's limit."""
+    """Limits `most`, or the usual number, by the model."""
     return min(most or ANSWER_TOKENS, info.max_output)
 
 
@@ -44,12 +44,12 @@ class SessionSettings:
 
     @property
     def model_id(self) -> str:
-        """The model of the next turn."""
+        """Names the next turn's model."""
         return self.text("model")
 
     @property
     def effort(self) -> str:
-        """The effort; empty means the model's own."""
+        """Empty means the model's own."""
         return self.text("effort")
 
     def model(self) -> Model:
@@ -62,6 +62,6 @@ class SessionSettings:
         return answer_tokens(self.number("maxTokens"), self.info())
 
     def room(self) -> Budget:
-        """Returns the window, within the model's, and a prompt's part of it."""
+        """Limits the window by the model's."""
         most = self.info().window
         return budget(min(self.number("window") or most, most), self.max_tokens())

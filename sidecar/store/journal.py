@@ -118,7 +118,7 @@ class Store:
     def open(
         cls, folder: Path, *, now: Callable[[], int], uptime: ReadUptime = lambda: None
     ) -> "Store":
-        """In a folder, made if missing; blocks for milliseconds.
+        """Makes a missing folder; blocks for milliseconds.
 
         `now` (ms since 1970) and `uptime`: for any thread. Unwritable stores open for reading;
         raises StorageFailed if unreadable.
@@ -183,7 +183,7 @@ class Store:
         return None if self._why is None else _refusal(self._why)
 
     def write(self, *changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
-        """Writes changes as one unit, after earlier writes; `size`: bytes, if known.
+        """Writes one unit, after earlier writes; `size`: bytes, if known.
 
         The future resolves once on the disk, or raises StorageFailed; cancelling stops nothing.
         """

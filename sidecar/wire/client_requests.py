@@ -24,7 +24,7 @@ class ClientFailed(SidecarError):
 
 
 class ClientRequests:
-    """Sends requests and awaits their answers, until the client is gone."""
+    """Sends requests, until the client is gone."""
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox

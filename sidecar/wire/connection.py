@@ -1,4 +1,4 @@
-"""One client: capabilities, requests and notifications."""
+"""One client."""
 
 import os
 from dataclasses import dataclass
@@ -237,7 +237,7 @@ def _choice(answer: Json, options: tuple[PermissionOption, ...]) -> str | None:
 
 
 def alarm(event: AlertChanged) -> JsonObject | None:
-    """Returns an alert as a message; `None` below a warning."""
+    """Returns `None` below a warning."""
     kinds = {"warning": 2, "critical": 1}
     if event.state != "raised" or event.level not in kinds:
         return None

@@ -61,24 +61,24 @@ Greet: TypeAlias = Callable[[JsonObject], Awaitable[None]]
 
 
 class Face(Protocol):
-    """Handles one protocol's requests and notifications."""
+    """Handles one protocol."""
 
     def allow(self, method: str) -> None:
         """Raises RefusedMessage for a method that comes out of turn."""
         ...
 
     def listens(self, method: str) -> bool:
-        """Whether a notification is handled; others are dropped."""
+        """Other notifications are dropped."""
         ...
 
     def work(self, method: str, params: Json, ticket: Ticket) -> DispatchedWork:
-        """Returns a handler bound to structured params; raises RefusedMessage."""
+        """Binds a handler to structured params; raises RefusedMessage."""
         ...
 
     def answered(self, method: str) -> None: ...
 
     def explain(self, method: str, error: Exception) -> JsonObject | None:
-        """Returns an error to send; `None` for an unexpected one."""
+        """Returns `None` for an unexpected error."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Bytes to messages and back, for both framings.
+"""Bytes to messages and back.
 
 LSP's `Content-Length:` headers; or one JSON object a line, if the first byte is `{` or `[`.
 """
@@ -177,7 +177,7 @@ class FrameDecoder:
 
 
 def parse(body: bytes) -> Arrived | Malformed | DroppedMessage:
-    """Parses a body; numbers keep all digits, NaN and infinity are refused."""
+    """Numbers keep all digits; NaN and infinity are refused."""
     try:
         return Arrived(read(body))
     except ValueError as error:

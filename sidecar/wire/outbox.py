@@ -61,7 +61,7 @@ class Outbox:
         return len(self._waiting)
 
     def answer(self, message: JsonObject) -> None:
-        """Queues an answer or request, which is never dropped."""
+        """Answers and requests are never dropped."""
         self._add(_Entry("answer", message, _size(message)))
 
     def update(self, session_id: str, message: JsonObject) -> None:
@@ -198,7 +198,7 @@ class Outbox:
 
 
 def join(into: JsonObject, more: JsonObject, text: list[str]) -> int:
-    """Joins a chunk to another with the newer sequence number; returns the characters added."""
+    """Keeps the newer sequence number; returns the characters added."""
     inner, source = _at(into, text[:-1]), _at(more, text[:-1])
     added = str(source[text[-1]])
     inner[text[-1]] = str(inner[text[-1]]) + added
@@ -217,7 +217,7 @@ def _at(message: JsonObject, path: list[str]) -> JsonObject:
 
 
 def _both(first: JsonObject, then: JsonObject) -> JsonObject:
-    """Joins two changes of a call: newer fields count, and a call that appears still does."""
+    """Prefers newer fields; a call that appears still does."""
     before, after = _at(first, UPDATE), _at(then, UPDATE)
     update: JsonObject = {**before, **after, "sessionUpdate": before["sessionUpdate"]}
     if "_meta" in before and "_meta" in after:

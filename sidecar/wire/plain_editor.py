@@ -50,7 +50,7 @@ class PlainEditor(ThroughClient):
         self.connection.requests.notify("window/logMessage", shown(INFO, text))
 
     async def choose(self, question: str, choices: Sequence[str]) -> str | None:
-        """Asks the user; returns `None` if dismissed, raises ClientFailed if impossible."""
+        """Returns `None` if dismissed; raises ClientFailed if impossible."""
         titles = {visible(choice): choice for choice in choices}
         actions: list[Json] = [{"title": title} for title in titles]
         params = {**shown(INFO, question), "actions": actions}

@@ -1,4 +1,4 @@
-"""Serves one client from start to end."""
+"""Serves one client."""
 
 import asyncio
 import logging

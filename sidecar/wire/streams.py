@@ -1,4 +1,4 @@
-"""stdin and stdout in threads of their own."""
+"""stdin and stdout in threads."""
 
 import asyncio
 import os
@@ -55,7 +55,7 @@ def reader(descriptor: int, before: bytes = b"") -> ReadBytes:
 
 
 def writer(descriptor: int) -> WriteBytes:
-    """Returns a function that writes in a thread and awaits the write."""
+    """Writes in a thread; the call awaits the write."""
     loop = asyncio.get_running_loop()
     jobs: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
 

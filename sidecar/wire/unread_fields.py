@@ -1,4 +1,4 @@
-"""Warns of fields unknown to the protocol."""
+"""Warns of unknown fields."""
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches

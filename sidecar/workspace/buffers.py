@@ -1,4 +1,4 @@
-"""Documents open in editors, whose text counts instead of the file's."""
+"""Open documents, whose text counts instead of the file's."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from sidecar.core.parts import SessionId
 
 
 class DocumentEditor(Protocol):
-    """The editor window in which documents are open."""
+    """The window in which documents are open."""
 
     @property
     def can_apply_edits(self) -> bool: ...

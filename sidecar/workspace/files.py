@@ -29,7 +29,7 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 @dataclass(frozen=True, slots=True)
 class FileLines:
-    """Some lines of a file; `more`: whether lines follow."""
+    """Some lines; `more`: whether lines follow."""
 
     text: str
     more: bool
@@ -117,7 +117,7 @@ def decode(data: bytes, name: str) -> str:
 
 
 def legible(text: str) -> str:
-    """Makes text fit for display: valid UTF-8, LF, no byte order mark."""
+    """Makes valid UTF-8 with LF, without byte order mark."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
     return _SURROGATES.sub("\ufffd", plain)
 
@@ -128,7 +128,7 @@ def newline(text: str) -> str:
 
 
 def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
-    """Replaces a file's text; readers see old or new text.
+    """Readers see old or new text.
 
     Keeps an existing mode, unless `private` (owner only). Makes missing folders. OSError leaves the
     file unchanged.

@@ -1,7 +1,6 @@
 """Notices changed files of instructions.
 
-Compares hashes after events and every few seconds, since edits over a network or behind a link may
-cause no event.
+Compares hashes every few seconds, too: edits over a network or behind a link may cause no event.
 """
 
 import asyncio
@@ -39,7 +38,7 @@ def hashes(instructions: Sequence[Instruction]) -> Mapping[str, str]:
 
 
 def name_of(path: str) -> str:
-    """Returns a path without lone surrogates, for requests and the store."""
+    """Replaces lone surrogates, for requests and the store."""
     return path.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -52,7 +51,7 @@ class _Follower:
 
 
 class InstructionsWatch:
-    """Watches the instructions of all workspaces in one thread."""
+    """Watches all workspaces in one thread."""
 
     def __init__(
         self, read: ReadInstructions, user: Path | None = None, every: float = EVERY

@@ -1,4 +1,4 @@
-"""Reads and writes learned facts in a workspace's `.sidecar/learned`. Blocks.
+"""Keeps learned facts in a workspace's `.sidecar/learned`. Blocks.
 
 Only trusted workspaces; no link is followed, as some lead to files that run later.
 """

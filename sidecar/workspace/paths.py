@@ -1,4 +1,4 @@
-"""Resolves paths given by the model, inside the workspace or outside."""
+"""Resolves paths given by the model."""
 
 import itertools
 import os
@@ -102,7 +102,7 @@ def _joined(given: str, root: Path) -> Path:
 
 
 def own_names(base: Path) -> tuple[str, ...]:
-    """Returns names of folders on the way to `base`, from below home or temporary folder."""
+    """Names folders on the way to `base`, from below home or temporary folder."""
     known = [os.path.expanduser("~")]
     with suppress(OSError):
         # The first look writes a file, which fails while descriptors or disks are full.
@@ -119,7 +119,7 @@ def linked_names(
     holding: Callable[[str], object],
     variables: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """Returns other names of paths through links, as `Place.shown`; `base`: the resolved root.
+    """Lists other names of paths through links, as `Place.shown`; `base`: the resolved root.
 
     Follows links on each path, and finds links to a path or its parents in parent folders, the home
     folder, the repository's hooks, and `MAX_DEPTH` levels of subfolders that `holding` accepts.
@@ -177,14 +177,14 @@ def _instead(home: str, base: Path, variables: Mapping[str, str]) -> Iterator[tu
 
 
 def spelt_names(given: str, root: Path) -> tuple[str, ...]:
-    """Returns a path as given and after each link in turn, as `Place.shown`."""
+    """Names a path before and after each link, as `Place.shown`."""
     base = Path(os.path.realpath(root))
     ways = _ways(os.path.normpath(_joined(given, root)))
     return tuple(printable(display(Path(path), base)) for path in ways)
 
 
 def _signs(path: str, state: Callable[[str], os.stat_result | None]) -> tuple[object, ...]:
-    """Returns what identifies a place: path, inode, and folder with name in any case.
+    """Identifies a place: path, inode, and folder with name in any case.
 
     Some disks find `a` as `A`; a file may have many hard links.
     """
@@ -206,7 +206,7 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def roots_above(folder: Path, base: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
-    """Returns `folder` and its parents below `base` that hold one of the `marks`.
+    """Lists `folder` and parents below `base` that hold one of the `marks`.
 
     Nearest first; both folders are resolved.
     """
@@ -234,7 +234,7 @@ def _links(
     holding: Callable[[str], object],
     numbers: set[int],
 ) -> Iterator[tuple[str, str]]:
-    """Yields links in a folder and its searched subfolders, with targets, nearest first.
+    """Yields links in a folder and subfolders, with targets, nearest first.
 
     Names of an inode in `numbers` are links, too. Subfolders take turns up to `MAX_LOOKED` names,
     so that a large one hides none.

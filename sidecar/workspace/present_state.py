@@ -1,4 +1,4 @@
-"""Reads a workspace's current files and branch. Blocks."""
+"""Reads current files and branch. Blocks."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Shares one set of snapshots per folder among all sessions."""
+"""Shares snapshots of folders among sessions."""
 
 import asyncio
 import logging
@@ -68,7 +68,7 @@ class SharedSnapshots:
 
     @property
     def sizes(self) -> Sizes:
-        """Returns the limits in bytes."""
+        """Limits in bytes."""
         most = self._limits
         return Sizes(most.untracked, most.tracked, most.snapshot, most.workspace)
 
@@ -84,7 +84,7 @@ class SharedSnapshots:
                 task.cancel()
 
     async def of(self, folder: str) -> Snapshots:
-        """Opens a folder's snapshots; raises BadRequest if impossible, or StorageFailed."""
+        """Raises BadRequest if impossible, or StorageFailed."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         async with self._opening:
             if self._ended.is_set():
@@ -139,12 +139,12 @@ class SharedSnapshots:
         self._in_background(_recheck(made))
 
     def look_ahead(self, folder: str) -> None:
-        """Snapshots a folder in the background, so that turns find only changes."""
+        """Snapshots in the background, so that turns find only changes."""
         if self._group is not None:
             self._in_background(self._look(folder))
 
     async def own(self, real: Path, text: str) -> None:
-        """Notes durably that the daemon is about to write a file; raises StorageFailed."""
+        """Notes durably that the daemon will write a file; raises StorageFailed."""
         name = digest(text.encode("utf-8", "surrogateescape"))
         await self._store.facts.writes(os.fsencode(real), name)
 

@@ -1,4 +1,4 @@
-"""The user's trusted workspaces: a list in the data folder."""
+"""Trusted workspaces: a list in the data folder."""
 
 import json
 import os

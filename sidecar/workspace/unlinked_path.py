@@ -18,7 +18,7 @@ WAY = (
 
 
 class PathMoved(PermissionError):
-    """Part of a resolved path is a link by now."""
+    """A resolved path holds a link by now."""
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
 
 @contextmanager
 def standing_in(real: Path) -> Iterator[str]:
-    """Gives a path of a resolved folder, for a process to start in.
+    """Gives a folder's path, for a process to start in.
 
     On Linux the path stays valid if the folder moves. Raises as `folder_of`.
     """

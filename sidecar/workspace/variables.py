@@ -1,4 +1,4 @@
-"""Prepares the environment of child processes, and finds programs."""
+"""Prepares child processes' environments, and finds programs."""
 
 import os
 import re
@@ -145,7 +145,7 @@ def _without_secrets(variables: tuple[tuple[str, str], ...]) -> tuple[tuple[str,
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:
-    """Finds a program on PATH, but not in relative folders, perhaps a workspace's."""
+    """Skips PATH's relative folders, perhaps a workspace's."""
     return shutil.which(name, path=absolute_path(environment))
 
 
@@ -182,7 +182,7 @@ def shed_import_paths(workspace: Path) -> None:
 def for_git(
     environment: Mapping[str, str], settings: Iterable[tuple[str, str]] = ()
 ) -> dict[str, str]:
-    """Adds variables that keep git from running programs named by a folder's files.
+    """Keeps git from running programs named by a folder's files.
 
     Bare repositories only if named; no file monitor, pager or diff program. `settings`: more of
     git's.

@@ -137,7 +137,7 @@ async def _said(
 
 
 def parse_status(output: bytes) -> Git | None:
-    """Parses `git status --porcelain=v1 --branch -z`; returns `None` if empty."""
+    """Reads `git status --porcelain=v1 --branch -z`; `None` if empty."""
     fields = output.decode("utf-8", "backslashreplace").split("\0")
     head = fields[0].removeprefix("## ")
     if not fields[0].startswith("## "):

@@ -68,7 +68,7 @@ def visible(real: Path, relative: str) -> bool:
 
 
 def linear_glob(pattern: str) -> str:
-    """Lets each star but a step's last take as little as it can, for good.
+    """Lets each star but a step's last take as little as possible, for good.
 
     As `*a*b` is matched: by the first `a`. Otherwise `*a*a*a*a*b` and a name of sixty letters take
     an hour.
@@ -132,7 +132,7 @@ def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
 
 
 def inherited(real: Path) -> tuple[Ignore, ...]:
-    """Returns rules of .git/info/exclude and the .gitignore files from the repository down.
+    """Reads .git/info/exclude and the .gitignore files from the repository down.
 
     Empty outside git, or if they ignore `real` itself, which was asked for.
     """

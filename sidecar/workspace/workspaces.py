@@ -1,4 +1,4 @@
-"""Holds a daemon's working folders: buffers, instructions, snapshots."""
+"""Holds buffers, instructions, snapshots."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ ReadFacts: TypeAlias = Callable[[str, bool, JsonObject], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Workspaces:
-    """What the daemon's sessions share; `variables`: the daemon's, for tools.
+    """What sessions share; `variables`: the daemon's, for tools.
 
     Without `snapshots` no change can be undone.
     """

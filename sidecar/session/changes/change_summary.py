@@ -1,4 +1,4 @@
-"""Summaries of change sets, for people."""
+"""Summarises change sets."""
 
 import asyncio
 import os
@@ -62,7 +62,7 @@ class Differences:
         new: TreeEntry | None,
         content: bytes | None = None,
     ) -> str:
-        """Returns a unified diff, empty for folders; `content` holds unstored new bytes."""
+        """Returns "" for folders; `content` holds unstored new bytes."""
         change = PathChange(path, "modified", "user", old, new)
         if only_folders(change):
             return ""
@@ -88,7 +88,7 @@ class Differences:
 
 
 def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
-    """Sums up changes by path, as the agent's wherever the agent had a part."""
+    """Sums up by path, as the agent's wherever the agent had a part."""
     sets = tuple(sets)
     first: dict[bytes, TreeEntry | None] = {}
     last: dict[bytes, TreeEntry | None] = {}
@@ -140,7 +140,7 @@ def _author(found: Sequence[Author]) -> Author:
 
 
 def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
-    r"""Converts a client's path, relative to the workspace, to bytes.
+    r"""Converts a client's relative path to bytes.
 
     A path with `\x` escapes, made by `shown`, is looked up in `known`.
     """

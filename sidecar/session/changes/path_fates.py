@@ -1,4 +1,4 @@
-"""A restore's paths for the protocol: `{restored, merged, skipped, conflicts}`."""
+"""A restore's paths: `{restored, merged, skipped, conflicts}`."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias

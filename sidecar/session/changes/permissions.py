@@ -1,4 +1,4 @@
-"""A session's permission rules and questions."""
+"""Permission rules and questions."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -56,7 +56,7 @@ class Permissions:
         return other
 
     def exchange(self, before: Rules, after: Rules) -> None:
-        """Replaces configured rules, and keeps the user's answers."""
+        """Replaces configured rules, keeping the user's answers."""
         answers = self._book.rules
         self._book.rules = Rules(
             (*after.allow, *(rule for rule in answers.allow if rule not in before.allow)),

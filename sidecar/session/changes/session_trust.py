@@ -1,4 +1,4 @@
-"""Trust in a session's workspace, by the editor or the user."""
+"""Trust in workspaces."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""A session's log as restorable states, abandoned branches too."""
+"""A log as restorable states, abandoned branches too."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Attributes workspace changes, by snapshots around each step."""
+"""Attributes changes, by snapshots around steps."""
 
 import asyncio
 import logging
@@ -97,7 +97,7 @@ class Tracking:
             await self._safely(self._end_step)
 
     def turn_ended(self) -> None:
-        """Rescans files in the background: events may be missed."""
+        """Rescans files: events may be missed."""
         if self._shared is not None and self._snapshots is not None:
             self._shared.recheck(self._snapshots)
 
@@ -124,7 +124,7 @@ class Tracking:
         yield
 
     async def step_opens(self) -> None:
-        """Takes a snapshot before tools write: earlier changes are the user's."""
+        """Takes a snapshot: earlier changes are the user's."""
         if self.above is not None:
             await self.above.step_opens()
         await self._safely(self._open_step)
@@ -144,7 +144,7 @@ class Tracking:
             await self._shared.recover(self._log.row.cwd)
 
     def opened(self, *, writes: bool) -> None:
-        """Reports an interrupted restore; if the session `writes`, reads files ahead."""
+        """Reports an interrupted restore; if `writes`, reads files ahead."""
         self._tell_news()
         if writes and self._shared is not None and self._snapshots is None:
             self._shared.look_ahead(self._log.row.cwd)
@@ -207,7 +207,7 @@ class Tracking:
         return await (await self._ready()).note_edit(path)
 
     async def _wrote(self, path: bytes, before: TreeEntry | None, text: str) -> None:
-        """Records a tool's write at once, before others write to the file."""
+        """Records a tool's write before others write to the file."""
         made = await self._ready()
         made.mark_dirty(path)
         await made.snapshot()
@@ -293,7 +293,7 @@ class Tracking:
         return self._snapshots
 
     async def _safely(self, work: Callable[[], Awaitable[T]]) -> T | None:
-        """Does `work`; a failure ends tracking until the next turn."""
+        """A failure ends tracking until the next turn."""
         if self._off:
             return None
         try:

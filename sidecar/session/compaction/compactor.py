@@ -61,7 +61,7 @@ class Compactor:
         return self._planner.scene(occasion, self._instructions.head())
 
     async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
-        """Lets the policy rewrite before a request; returns whether an epoch began.
+        """Lets the policy rewrite; returns whether an epoch began.
 
         Raises ModelFailed if the prompt is still too long.
         """
@@ -116,7 +116,7 @@ class Compactor:
             return None if bare is None else Settled(bare)
 
     async def idle(self, growth: int, *, hurried: bool) -> bool:
-        """Rewrites while nobody waits; returns whether it did. Parameters are those of `Occasion`.
+        """Rewrites while nobody waits; parameters are those of `Occasion`.
 
         A message logged during the summary ends the attempt.
         """
@@ -162,7 +162,7 @@ class Compactor:
         summary: bool = False,
         token: Token | None = None,
     ) -> JsonObject:
-        """Compacts by hand, or with `dry_run` only plans. Waits for a streaming answer.
+        """Compacts by hand, after any streaming answer; `dry_run` only plans.
 
         A dry run asks a model, for money, only with `summary`. Raises NothingToDo (a dry run
         returns an empty plan instead), Cancelled by the user, BadRequest for an unknown strategy,

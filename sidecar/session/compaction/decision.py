@@ -132,7 +132,7 @@ class Decisions:
         return lambda plan, situation: self._complete(scene, plan, situation)
 
     def by_hand(self, scene: Scene, strategy: str | None, tell: Tell | None = None) -> Decision:
-        """Decides for the user, by the policy that `strategy` names.
+        """Decides by the policy that `strategy` names.
 
         Raises BadRequest for an unknown one, and NothingToDo, also if no plan is admitted.
         """
@@ -211,7 +211,7 @@ class Decisions:
 def rewrite_cost(
     standing: Standing, before: int, removed: int, prices: Rates
 ) -> tuple[float, int | None]:
-    """Returns a rewrite's USD now, and the requests until it pays off (`None`: never).
+    """Returns USD now, and the requests until the rewrite pays off (`None`: never).
 
     `before` counts tokens ahead of the first change, `removed` those taken out. With a cold cache
     the cost is negative: removed tokens need not be written.

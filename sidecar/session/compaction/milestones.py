@@ -1,4 +1,4 @@
-"""A session's milestones: written, read, compared."""
+"""Keeps milestones."""
 
 import asyncio
 import json
@@ -81,7 +81,7 @@ class OwnState:
 
 
 class Milestones:
-    """Writes milestones, from the session's task; failures raise nothing."""
+    """Writes milestones; failures raise nothing."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class Milestones:
         return saved
 
     async def save(self, why: str, ledger: Ledger | None = None) -> bool:
-        """Writes a milestone; returns `False` on failure, or if a newer is stored."""
+        """Returns `False` on failure, or if a newer milestone is stored."""
         row, version = self._log.row, self._log.row.revision
         window, store = window_id(self._log), self._environment.store
         told = ledger if ledger is not None else self.ledger()
@@ -181,12 +181,12 @@ class Milestones:
 
 
 def window_id(log: SessionLog) -> str:
-    """Returns an id that differs between epochs."""
+    """Identifies an epoch."""
     return f"{log.row.id}:{max(1, len(opened_by(log)))}"
 
 
 def folder_of(data_dir: Path, session_id: SessionId) -> Path:
-    """Returns a session's folder. Raises ValueError for an id unfit for a name."""
+    """Raises ValueError for an id unfit for a name."""
     long = len(session_id.encode("utf-8", "surrogatepass")) > LONGEST_NAME
     if long or not session_id or session_id.startswith(".") or set(session_id) & set("/\\\0"):
         raise ValueError(f"{session_id!r} is no session's id")
@@ -194,7 +194,7 @@ def folder_of(data_dir: Path, session_id: SessionId) -> Path:
 
 
 def write(data_dir: Path, checkpoint: Milestone, own: OwnState | None = None) -> bool:
-    """Writes a milestone unless a newer is stored; returns whether it did. Blocks.
+    """Writes unless a newer milestone is stored; returns whether written. Blocks.
 
     What is still as `own` says is not read. OSError leaves the former `state.json`.
     """
@@ -230,7 +230,7 @@ def _mark(folder: Path) -> tuple[int, ...] | None:
 
 
 def read(data_dir: Path, session_id: SessionId) -> Milestone | None:
-    """Reads a milestone, `None` if missing or unreadable. Blocks."""
+    """Returns `None` if missing or unreadable. Blocks."""
     try:
         path = folder_of(data_dir, session_id) / STATE
         with path.open("rb") as file:
@@ -243,7 +243,7 @@ def read(data_dir: Path, session_id: SessionId) -> Milestone | None:
 
 
 def remove(data_dir: Path, session_id: SessionId) -> None:
-    """Deletes a milestone, ignoring failures. Blocks."""
+    """Ignores failures. Blocks."""
     with suppress(OSError, ValueError):
         folder = folder_of(data_dir, session_id)
         for name in (STATE, "state.md"):

@@ -81,7 +81,7 @@ class Scene:
 
 
 class Planner:
-    """Describes the session from its log."""
+    """Describes a session."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class Planner:
         return self._view.size(self._log)
 
     def present(self, occasion: Occasion) -> Standing:
-        """Returns totals without building a `scene`."""
+        """Sums up without building a `scene`."""
         newest = self._views.newest_epoch()
         return self._standing(occasion, tuple(self._log), self._view, newest)
 
@@ -207,7 +207,7 @@ class Planner:
         )
 
     async def look(self) -> None:
-        """Reads files in work, which plans can show as they stand."""
+        """Reads changed files, which plans can show."""
         await self.catch_up()
         self.absorb()
         paths = [path for path, _ in self._files.changed()]
@@ -215,7 +215,7 @@ class Planner:
         self._workspace = await asyncio.to_thread(read_present, paths, root, self._buffers)
 
     async def catch_up(self) -> None:
-        """Gathers settled messages in slices between other tasks, long texts in a thread.
+        """Gathers settled messages in slices, long texts in a thread.
 
         Needs the whole log in memory, to count turns.
         """
@@ -230,7 +230,7 @@ class Planner:
             await asyncio.sleep(0)
 
     def absorb(self, most: int | None = None) -> bool:
-        """Takes in `most` settled messages, or all; returns whether none is left."""
+        """Takes `most` settled messages, or all; returns whether none is left."""
         reading = self._log.readings, self._log.left
         if reading != self._reading:
             # The log was read anew after another daemon, or a restore left messages behind.
@@ -304,7 +304,6 @@ class Planner:
 
 
 def _sent(message: Message) -> list[tuple[Millis, int]]:
-    """Lists when requests began, and their tokens."""
     return [(step.started, step.usage.prompt) for step in finished_steps(message)]
 
 

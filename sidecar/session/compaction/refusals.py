@@ -1,4 +1,4 @@
-"""Refused plans: counted, logged, told when too many."""
+"""Counts refused plans."""
 
 from sidecar.core.engine.breaker import MOST_TRIES, Breaker
 from sidecar.core.engine.engine import Chosen
@@ -28,7 +28,7 @@ class Refusals:
         return self._breaker.holds(standing, cause)
 
     def left_off(self, used: int) -> None:
-        """Bars retries for a while after the user stopped one at `used` tokens."""
+        """Bars retries after the user stopped one at `used` tokens."""
         self._breaker = self._breaker.after(False, used, MOST_TRIES)
 
     def end(self) -> None:

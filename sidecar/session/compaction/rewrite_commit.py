@@ -1,4 +1,4 @@
-"""Commits a rewrite as one record and one event."""
+"""Commits rewrites."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -69,7 +69,7 @@ class RewriteCommits:
         return recorded
 
     def newest(self) -> str:
-        """Returns the newest compaction's id. Raises NothingToDo without one in effect."""
+        """Raises NothingToDo without a compaction in effect."""
         for recorded in reversed(self._views.standing()):
             if recorded.rewrite.cause not in ("restore", "undo"):
                 return recorded.rewrite.id

@@ -1,4 +1,4 @@
-"""Hands a session's work to the next: ledger, facts, a draft of the first prompt.
+"""Hands a session's work to the next.
 
 All comes from the store, so any daemon's sessions can be handed on.
 """
@@ -63,7 +63,7 @@ async def handoff(
 
 
 def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
-    """Drafts a first prompt; an empty `goal` means the session's newest."""
+    """An empty `goal` means the session's newest."""
     checkpoint, messages = standing.checkpoint, standing.stored.messages
     wanted = goal if goal.strip() else _newest(checkpoint.ledger)
     files = ranked(checkpoint.ledger, messages, wanted)

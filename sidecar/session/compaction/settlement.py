@@ -1,4 +1,4 @@
-"""Carries a decision to rewrite to its end: asks for the summary that it needs, decides again.
+"""Gets the summary that a decision to rewrite needs, and decides again.
 
 If the summary fails or is cancelled, the view stays as it was.
 """
@@ -26,7 +26,7 @@ class Settled:
     told: Told | None = None
 
     def price(self) -> str | None:
-        """Returns USD, summary included; `None` if unknown."""
+        """USD, summary included; `None` if unknown."""
         rewriting = self.decision.recorded.price
         asked = "0" if self.told is None else self.told.cost
         if rewriting is None or asked is None:

@@ -1,4 +1,4 @@
-"""Writes the text that stands for omitted parts.
+"""Summarises omitted parts.
 
 One model is asked once, the cheapest way; on failure the log's own words serve.
 """
@@ -90,7 +90,7 @@ class Told:
         return whole, with_summary(plan, short, self.by), bare
 
     def still_on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
-        """Does as `on`, for a later plan where new pins may leave no room."""
+        """Does as `on`, for a plan where new pins may leave no room."""
         try:
             return self.on(plan, situation)
         except ValueError:
@@ -98,7 +98,7 @@ class Told:
 
 
 class Summariser:
-    """Gets a session's summaries written."""
+    """Gets summaries written."""
 
     def __init__(
         self,

@@ -94,7 +94,7 @@ async def _turn(child: Session, request: PromptRequest) -> PromptResult | Sideca
 
 
 class _Following:
-    """Shows a child's progress, charges the parent's log, stops at limits."""
+    """Shows progress, charges the parent's log, stops at limits."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""An editor's open documents."""
+"""Open documents."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -73,10 +73,9 @@ WOULD_COST = DEFAULT_MODEL
 def read_course(
     state: ReadState, clean: Clean, problems: Sequence[str] = (), *, sized: bool = True
 ) -> Course:
-    """Reads the course, oldest first; `clean` removes keys before texts are cut.
+    """Oldest first; `clean` removes keys before texts are cut.
 
-    Unless `sized`, requests are not divided into regions, for which all that was ever sent is
-    rendered again.
+    Only if `sized`, requests are divided into regions, by rendering all that was ever sent again.
     """
     row = state.log.row
     priced_as = WOULD_COST if _is_free(state) else ""
@@ -124,7 +123,7 @@ def _is_free(state: ReadState) -> bool:
 
 @dataclass(slots=True)
 class _Walk:
-    """Walks messages and records by time, each request in its own view."""
+    """Walks a log by time, each request in its own view."""
 
     state: ReadState
     priced_as: str

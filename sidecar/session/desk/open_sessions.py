@@ -101,7 +101,7 @@ class OpenSessions:
         await self.windows.end_unused((*used, *opening))
 
     async def end(self, session: Session) -> None:
-        """Ends a session but keeps its lease."""
+        """Keeps the lease."""
         # First: its clients must hear that its alerts end.
         session.environment.forget(session.id)
         self._by_id.pop(session.id, None)
@@ -169,7 +169,7 @@ class OpenSessions:
 
 
 def working(sessions: OpenSessions) -> bool:
-    """Whether any busy session does not wait for the user."""
+    """Whether any turn does not wait for the user."""
     return any(session.prompts.busy and not session.waits for session in sessions)
 
 

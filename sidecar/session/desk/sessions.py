@@ -1,4 +1,4 @@
-"""Opens, lists, closes and deletes sessions for a window."""
+"""A window's sessions."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -43,7 +43,7 @@ from sidecar.workspace.buffers import Buffers
 
 
 class Sessions:
-    """A window's access to the daemon's sessions; `folder` is its current one.
+    """A window's access to sessions; `folder` is its current one.
 
     `open_environment` runs on first need; its failure fails only that call.
     """
@@ -70,7 +70,7 @@ class Sessions:
             take_over(known.settings, own, resolved)
 
     def leave(self) -> None:
-        """Lets go of the window, which is gone; its turns go on."""
+        """Leaves the closed window's turns going."""
         self.documents.close_all()
         self.shared.leave()
 
@@ -110,7 +110,7 @@ class Sessions:
     async def handoff(
         self, session_id: SessionId, goal: str, client: Client, watcher: Watcher, *, go_on: bool
     ) -> Handoff:
-        """Drafts the first prompt for `goal`; `go_on` also opens a session with the work.
+        """Drafts a first prompt; `go_on` also opens a session with the work.
 
         Raises UnknownSession, BadRequest for an empty goal or, with `go_on`, a missing folder.
         """
@@ -128,7 +128,7 @@ class Sessions:
     async def list(
         self, cwd: str | None, cursor: str | None, limit: int
     ) -> tuple[tuple[SessionSummary, ...], str | None]:
-        """Returns a page, newest first, and the next page's cursor."""
+        """Lists newest first; returns the next page's cursor, too."""
         environment = await self.shared.ready()
         folder = None if cwd is None else await asyncio.to_thread(resolved, cwd)
         page = await environment.store.sessions.page(cwd=folder, before=cursor, limit=limit)
@@ -144,7 +144,7 @@ class Sessions:
         after: PartId | None,
         emit: Callable[[Event], Awaitable[None]],
     ) -> Opened:
-        """Opens a session, shows its history through `emit`, then watches.
+        """Shows the history through `emit`, then watches.
 
         The session is read-only while another daemon writes. Raises UnknownSession.
         """
@@ -194,7 +194,7 @@ class Sessions:
         before: Session | None,
         held: AsyncExitStack,
     ) -> Session | Exception:
-        """Opens a session even if the window closes: others would have half a session.
+        """Goes on if the window closes: others would have half a session.
 
         A failure is returned: raised, it would end the daemon's task group.
         """
@@ -211,7 +211,7 @@ class Sessions:
     async def _opened(
         self, environment: Environment, session_id: SessionId, before: Session | None
     ) -> Session:
-        """Opens a session in place of `before`, whose watchers stay."""
+        """Replaces `before`, whose watchers stay."""
         if before is not None:
             await self.open.close(before)
         await require(environment.store, session_id)
@@ -254,7 +254,7 @@ class Sessions:
             await self.open.close(session)
 
     async def delete(self, session_id: SessionId, *, force: bool = False) -> tuple[str, ...]:
-        """Deletes a session with its data; `force` ends a running turn.
+        """Deletes the data, too; `force` ends a running turn.
 
         Returns sentences on damaged stores put aside, which may hold copies.
         """

@@ -1,4 +1,4 @@
-"""Applies changed settings to open sessions, where safe."""
+"""Applies changed settings to open sessions."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""A window's environment, built on first need."""
+"""Builds environments on first need."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -43,7 +43,7 @@ class SharedEnvironment:
         return self._check(options)
 
     async def ready(self) -> Environment:
-        """Builds the environment if need be. Raises `Cancelled` while stopping."""
+        """Raises `Cancelled` while stopping."""
         self._sessions.check_running()
         if self.known is None and not self._left:
             if self._building is None:
@@ -75,7 +75,7 @@ class SharedEnvironment:
         self._left = True
 
     async def give_up(self) -> None:
-        """Releases the environment once no request can open a session."""
+        """Call once no request can open a session."""
         if self.known is not None:
             self._sessions.windows.leave(self.known)
             await self._sessions.end_unused()

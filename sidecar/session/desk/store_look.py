@@ -1,4 +1,4 @@
-"""Reads sessions from the store, without lease or writes."""
+"""Reads sessions without lease or writes."""
 
 import asyncio
 from collections.abc import Callable
@@ -79,7 +79,7 @@ async def look(
 
 
 async def sent_now(access: ReadAccess, session_id: SessionId) -> Prompt:
-    """Returns the prompt to send now; raises as `look`."""
+    """Raises as `look`."""
     stored = await access.store.logs.load(session_id)
 
     def read() -> Prompt:
@@ -97,7 +97,7 @@ def _read(access: ReadAccess, stored: Stored) -> ReadState:
 
 
 def _counting(log: SessionLog, count: Count) -> Count:
-    """Counts each text once: the view counts present texts, and the walk former ones.
+    """Counts each text once, for the view and the walk.
 
     Results' records tell what the daemon counted, but for what came from elsewhere.
     """

@@ -1,4 +1,4 @@
-"""Windows' environments, kept until their last session closes."""
+"""Keeps windows' environments."""
 
 import asyncio
 from collections.abc import Container
@@ -23,7 +23,7 @@ class WindowEnvironments:
         self._closed = False
 
     async def enter(self, environment: Environment) -> None:
-        """Adds an environment, or after `close` ends it and raises Cancelled."""
+        """After `close`, ends the environment and raises Cancelled."""
         if self._closed:
             await environment.end()
             if environment.store not in self.stores:
@@ -37,7 +37,7 @@ class WindowEnvironments:
             self.group.create_task(logged(environment.workspaces.run))
 
     def leave(self, environment: Environment) -> None:
-        """Lets a closed window's environment end with its last session."""
+        """Lets an environment end with its last session."""
         if environment in self._entered:
             self._left.append(environment)
 

@@ -1,4 +1,4 @@
-"""Warns clients of settings, MCP servers, limits, and text that costs the cache."""
+"""Warns clients of settings, servers, limits, and text that costs the cache."""
 
 import json
 from collections.abc import Sequence

@@ -20,7 +20,7 @@ from sidecar.store.format.view_records import ModelChangedRecord
 
 
 def begin(log: SessionLog, static: Static, compaction_id: str, cause: str) -> Millis:
-    """Queues an epoch's record for the next commit; returns the record's time."""
+    """Queues a record for the next commit; returns the record's time."""
     log.writer.note(epoch_record(static, compaction_id, cause))
     return log.records[-1].at
 

@@ -1,4 +1,4 @@
-"""Instructions that the model knows, from the static part or later messages.
+"""Instructions that the model knows.
 
 A change is told with the next user message, and joins the static part at the next epoch.
 """
@@ -39,7 +39,7 @@ async def begin(
 async def read(
     environment: Environment, cwd: str, trusted: bool, model: str, without: str = ""
 ) -> tuple[tuple[Instruction, ...], str]:
-    """Reads instructions, and facts learned in sessions other than `without`."""
+    """Also reads facts learned in sessions other than `without`."""
     found = await environment.workspaces.instructions.read(cwd, trusted)
     if not (trusted and environment.settings.config.learned):
         return found, ""
@@ -80,7 +80,7 @@ class KnownInstructions:
         return in_context(*blocks, before=context) if blocks else context
 
     def tell(self, context: str) -> str:
-        """Adds changes to a logged message's context, and logs the telling."""
+        """Adds changes to a message's `context`, and logs the telling."""
         told = self.with_changes(context)
         if told != context:
             self._log.writer.note(ToldRecord(files=dict(hashes(self._now or ()))))
@@ -90,7 +90,7 @@ class KnownInstructions:
         return self.renewed(self._view.static)
 
     def renewed(self, static: Static) -> Static:
-        """Returns a new epoch's static part, with the newest instructions and facts.
+        """Renews the static part with the newest instructions and facts.
 
         Changes told earlier follow in the history. If the last is not the present text, the next
         message repeats the text, as the newest wins.

@@ -1,4 +1,4 @@
-"""Learned facts: kept in the store, promoted to the workspace, read back.
+"""Keeps and promotes learned facts.
 
 No session reads its own promoted facts, so that its prefix stays the same.
 """

@@ -1,4 +1,4 @@
-"""Checks of a session's parameters."""
+"""Checks parameters."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -46,7 +46,7 @@ def resolved(cwd: str) -> str:
 
 
 def named(model: str, path: str) -> str:
-    """Checks a model's name. Raises BadRequest if empty or unprintable."""
+    """Raises BadRequest if empty or unprintable."""
     if is_model_name(model):
         return model
     raise BadRequest(f"{model!r} can be no model's name; give the name that its API knows", path)
@@ -57,7 +57,7 @@ def is_model_name(model: str) -> bool:
 
 
 def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | None:
-    """Returns an invalid `window` or `maxTokens` by name and reason, or `None`."""
+    """Names an invalid `window` or `maxTokens`, with the reason."""
     window, most = settings.get("window"), settings.get("maxTokens")
     for name, value in (("window", window), ("maxTokens", most)):
         if isinstance(value, int) and value <= 0:
@@ -92,7 +92,7 @@ def checked_policy(name: str) -> str:
 
 
 def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
-    """Adds built-in tools to the client's. Raises BadRequest for clashing names."""
+    """Includes built-in tools. Raises BadRequest for clashing names."""
     builtin = BUILTIN if request.builtin_tools else ()
     names = {tool.name for tool in builtin}
     _check_sizes(request.tools)

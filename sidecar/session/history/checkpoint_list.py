@@ -1,4 +1,4 @@
-"""A session's checkpoints, and diffs between two."""
+"""Checkpoints of sessions."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Listing:
 
 
 class Checkpoints:
-    """Lists a session's checkpoints, and compares two."""
+    """Lists and compares checkpoints."""
 
     def __init__(self, log: "SessionLog", tracking: "Tracking", differences: Differences) -> None:
         self._log = log

@@ -1,4 +1,4 @@
-"""The next request's context, piece by piece."""
+"""Itemises the next request's context."""
 
 import itertools
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Contents of log and context: pieces, cuts, notes, tools."""
+"""Contents of log and context."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping

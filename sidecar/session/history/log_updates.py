@@ -1,4 +1,4 @@
-"""Replays a log as events, for clients that open or catch up."""
+"""Replays a log as events."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -43,8 +43,8 @@ class LogReplay:
     ) -> Callable[[], Iterator[Event]]:
         """Emits the history behind part `after`, oldest first; returns what came meanwhile.
 
-        Each part is an event, records' events come between. Withdrawn attempts and context blocks
-        are skipped. Raises UnknownSession if deleted meanwhile, StorageFailed.
+        Withdrawn attempts and context blocks are skipped. Raises UnknownSession if deleted
+        meanwhile, StorageFailed.
         """
         one = _Replay(self, after, emit)
         try:
@@ -140,7 +140,7 @@ def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
 
 
 def in_order(feed: Feed, telling: Telling) -> Iterator[ShownUpdate | Want]:
-    """Puts records' events between messages, by what records name rather than clocks.
+    """Merges records' events by what records name rather than clocks.
 
     Yields the kind of content that is missing.
     """

@@ -1,4 +1,4 @@
-"""Recalls logged parts: bytes, or matching lines."""
+"""Recalls logged parts."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ PATTERN_SECONDS = 2.0
 
 
 async def whole_text(part: Part, outputs: OutputRows) -> tuple[str, str]:
-    """Returns a part's text; of a removed output the shown text, and why it is gone."""
+    """Gives, for a removed output, the shown text and why it is gone."""
     match part:
         case TextPart(text=text) | ReasoningPart(text=text):
             return text, ""
@@ -135,7 +135,7 @@ def _listed(part: Part) -> str:
 
 
 def find_part(messages: tuple[Message, ...], wanted: str) -> Part:
-    """Finds a part by id, or a call by the model's id. Raises BadRequest."""
+    """Finds calls by the model's id, too. Raises BadRequest."""
     for message in reversed(messages):
         for part in message.parts:
             if part.id == wanted or (isinstance(part, ToolPart) and part.call_id == wanted):

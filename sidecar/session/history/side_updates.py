@@ -1,4 +1,4 @@
-"""Events from records: ends of turns, rewrites, notices."""
+"""Makes events from records."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

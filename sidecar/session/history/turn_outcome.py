@@ -1,4 +1,4 @@
-"""Results and records of a finished turn."""
+"""Results and records of finished turns."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ def spent(
 
 
 async def record_end(log: SessionLog, views: Views, turn_id: TurnId, end: TurnEnd) -> TurnEnd:
-    """Logs a turn's end; on failure returns a failed end, owed to the next commit."""
+    """On failure, returns a failed end, owed to the next commit."""
     shape = None if end.error is None else convert(end.error, FailureShape)
     record = TurnEndedRecord(turn_id=turn_id, stop_reason=end.stop_reason, error=shape)
     try:

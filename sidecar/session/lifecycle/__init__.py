@@ -1,1 +1,1 @@
-"""Sessions from opening to end: new, resumed, forked, at work."""
+"""Sessions from opening to end."""

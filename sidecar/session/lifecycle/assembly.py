@@ -1,4 +1,4 @@
-"""Assembles a session's state from its log."""
+"""Assembles states from logs."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -46,7 +46,7 @@ def compose(
     ownership: Ownership,
     above: State | None = None,
 ) -> State:
-    """Assembles a session's state; a subtask has the trust and permissions of `above`."""
+    """A subtask has the trust and permissions of `above`."""
     shed_import_paths(Path(log.row.cwd))
     if above is None:
         rules, trust = environment.settings.config.permissions, environment.trust(log.row.cwd)

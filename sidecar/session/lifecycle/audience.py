@@ -58,7 +58,7 @@ class Audience:
     def attach(
         self, watcher: Watcher, client: Client, environment: Environment | None = None
     ) -> None:
-        """Sends further events to `watcher`, and questions to `client`.
+        """Sends events to `watcher`, and questions to `client`.
 
         A known connection becomes the newest, and keeps the questions it has.
         """
@@ -100,7 +100,7 @@ class Audience:
         return bool(self._channel.watchers)
 
     def stir(self) -> None:
-        """Wakes who waits for somebody to come, go, or answer."""
+        """Wakes who waits for a connection or an answer."""
         self._stirred.set()
 
     async def stirred(self) -> None:
@@ -109,7 +109,7 @@ class Audience:
 
 
 class Everyone:
-    """A `Client` that puts questions to all windows, and other requests to one.
+    """Puts questions to all windows, and other requests to one.
 
     Files: of windows that can, the one whose prompt runs, else the session's opener, else the
     newest. Tools: the opener, else the newest.
@@ -171,7 +171,7 @@ class Everyone:
         return next(iter(answers.values()))
 
     def _vain(self, failures: dict[Connected, SidecarError]) -> SidecarError | None:
-        """Returns why no answer can come, or `None`."""
+        """Says why no answer can come."""
         for one in reversed(self._audience.connected):
             if not isinstance(failures[one], Cancelled):
                 return failures[one]

@@ -15,7 +15,7 @@ SWITCHES = ("on", "off")
 
 
 class ConfigOptions:
-    """Reads and changes a session's options."""
+    """Reads and changes options."""
 
     def __init__(
         self, log: SessionLog, settings: SessionSettings, models: ModelAccess, caveats: Caveats

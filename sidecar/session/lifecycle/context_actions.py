@@ -1,4 +1,4 @@
-"""Actions on the context: inspect, plan, rewrite, undo, pin."""
+"""Actions on the context."""
 
 from dataclasses import dataclass, replace
 
@@ -44,7 +44,7 @@ class Preview:
 
 
 class Rewriting:
-    """Changes a session's context, for user and policy.
+    """Changes the context, for user and policy.
 
     `gate` is held while the view changes, or an answer, bound to its prompt, streams. `works` can
     be cancelled; `checkpoints` save the ledger; `price` estimates a compaction.
@@ -123,7 +123,7 @@ class Rewriting:
         return await self._compactor.idle(self._gauge.usual_growth(), hurried=hurried)
 
     async def undo(self, compaction_id: str | None) -> Meter:
-        """Undoes a compaction, by default the newest. Raises NothingToDo without one."""
+        """Undoes the newest by default. Raises NothingToDo without one."""
         await self._host.writable(None)
         await self._state.log.whole()
         async with self.gate:
@@ -209,7 +209,7 @@ class Rewriting:
         return scene
 
     async def find_price(self) -> bool:
-        """Plans a compaction between other tasks; returns whether there is a price."""
+        """Plans a compaction; returns whether there is a price."""
         if self._may_free():
             await self._planner.catch_up()
             self.price.find()

@@ -1,4 +1,4 @@
-"""Opens a session from a window of its log, for the same prompt.
+"""Opens sessions from windows of their logs.
 
 The rest is folded; `SessionLog.whole` reads it where needed.
 """

@@ -1,4 +1,4 @@
-"""Makes a new session: row, static prompt and first records."""
+"""Makes new sessions."""
 
 import asyncio
 

@@ -120,7 +120,7 @@ class Session:
 
     @property
     def waits(self) -> bool:
-        """Whether the turn goes on only once somebody answers it or its subtask."""
+        """Whether the turn goes on only once somebody answers."""
         calls = self.permissions.calls
         return calls["waiting"] > 0 and not calls["working"]
 
@@ -173,7 +173,7 @@ class Session:
         return self._gauge.read(self.rewriting.price.known())
 
     def priced_meter(self) -> Meter:
-        """Returns the meter with a compaction's price, planned outside a turn."""
+        """Includes a compaction's price, planned outside a turn."""
         if not self.prompts.in_turn:
             self.rewriting.price.find()
         return self.meter()

@@ -1,4 +1,4 @@
-"""A turn's first message, with what is told beside."""
+"""A turn's first message."""
 
 import asyncio
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class TurnStart:
     news: WorkNews
 
     async def begin(self, turn_id: TurnId, waiting: Waiting) -> Message:
-        """Logs the message durably, or nothing; a session's first also sets the title.
+        """Logs durably, or nothing; a session's first message also sets the title.
 
         After StorageFailed the log is as before, so that the prompt can be sent again.
         """

@@ -50,7 +50,7 @@ class WorkNews:
         self._before: tuple[int, frozenset[MessageId]] | None = None
 
     async def tell(self, context: str) -> tuple[Part, ...]:
-        """Returns news as parts of the next logged message, and logs the telling.
+        """Returns parts of the next logged message; logs the telling.
 
         `context` holds facts of the moment. After the first note nothing is awaited: notes and
         message are one unit.
@@ -67,11 +67,11 @@ class WorkNews:
         return (part,)
 
     def take_back(self) -> None:
-        """Tells news again, as the message was not logged."""
+        """Tells news again: the message was not logged."""
         self._told = self._before
 
     async def foresee(self, context: str) -> tuple[Part, ...]:
-        """Does as `tell`, for a preview, and logs nothing."""
+        """Does as `tell`, without logging."""
         found = await self._look(context)
         return () if found is None else (TextPart(PartId("preview told"), found.text, "context"),)
 
@@ -125,7 +125,7 @@ def _ledger(log: SessionLog) -> Ledger:
 
 
 def _state(file: File, found: Mapping[str, str | None]) -> str:
-    """Keys a file's known and found state, so that drift is told once."""
+    """Identifies a file's drift, so that it is told once."""
     return f"{file.state} {file.hash} {found[file.path]}"
 
 

@@ -86,7 +86,7 @@ def cut_short(log: "SessionLog") -> bool:
 
 
 def untold(log: "SessionLog") -> tuple[ChangeSet, ...]:
-    """Returns others' changes during the newest restore, until a patch covers them."""
+    """Lists others' changes during the newest restore, until a patch covers them."""
     reached = log.last_record(ReachedRecord)
     if reached is None or reached.snapshot is None:
         return ()
@@ -95,7 +95,7 @@ def untold(log: "SessionLog") -> tuple[ChangeSet, ...]:
 
 
 def shown(path: bytes) -> str:
-    """Returns a path for people, with backslash escapes outside UTF-8."""
+    """Escapes bytes outside UTF-8 with backslashes."""
     return path.decode("utf-8", "backslashreplace")
 
 

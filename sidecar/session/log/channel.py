@@ -1,4 +1,4 @@
-"""Watchers, and events' sequence numbers."""
+"""Sends numbered events."""
 
 from collections.abc import Callable, Sequence
 
@@ -31,7 +31,7 @@ class Channel:
         return self._seq
 
     def reserve(self) -> None:
-        """Reserves the next sequence numbers once less than half of a block is left."""
+        """Reserves numbers once less than half a block is left."""
         if self._seq > self._reserved - BLOCK // 2:
             self._reserved = self._seq + BLOCK
             self._reserve(self._reserved)
@@ -58,7 +58,7 @@ class Channel:
 
 
 def give_notice(log: SessionLog, channel: Channel, level: NoticeLevel, text: str) -> None:
-    """Publishes a notice; its record waits for the next commit."""
+    """The record waits for the next commit."""
     seq = channel.next_seq()
     log.writer.put_aside(NoticeRecord(seq=seq, level=level, text=text))
     channel.publish(Notice(log.row.id, seq, level, text))

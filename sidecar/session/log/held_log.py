@@ -1,4 +1,4 @@
-"""A log in memory, which readers and the writer share."""
+"""A log in memory, shared by readers and the writer."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -138,7 +138,7 @@ def version() -> str:
 
 
 def hashed_calls(messages: Iterable[Message]) -> bytes:
-    """Joins hashes of call ids, `CALL_BYTES` each, skipping discarded messages."""
+    """Joins hashes of `CALL_BYTES` each, skipping discarded messages."""
     return b"".join(
         _call(part.call_id)
         for message in messages

@@ -75,7 +75,7 @@ class LogWriter:
                 self._pending.append(PutPart(self._log.row.id, message.id, position, part))
 
     def stream(self, message: Message) -> None:
-        """Grows an open message in memory; `save` or `put` writes."""
+        """Grows an open message; `save` or `put` writes."""
         known = self._log.by_id[message.id].parts
         changed = self._unsaved.setdefault(message.id, set())
         for position in range(unchanged(known, message.parts), len(message.parts)):
@@ -85,7 +85,7 @@ class LogWriter:
         self._log.by_id[message.id] = message
 
     def put_part(self, message_id: MessageId, part: Part) -> None:
-        """Replaces a part by id, or appends; looks at no other."""
+        """Replaces by id, or appends; looks at no other part."""
         message = self._log.by_id[message_id]
         position = self._log.position(message, part.id)
         parts = (*message.parts[:position], part, *message.parts[position + 1 :])
@@ -154,7 +154,7 @@ class LogWriter:
         return PutSession(self._log.row), *gathered, *ahead, last
 
     def withdraw(self, unit: tuple[StoreChange, ...], own: int = 1) -> None:
-        """Drops an unwritten unit's last `own` records, and queues the rest again."""
+        """Drops a failed unit's last `own` records; queues the rest."""
         # Another commit may have gone to the disk behind it, and taken it along.
         self._forget({c.record.revision for c in unit[-own:] if isinstance(c, AppendRecord)})
         self._gather(unit[1:-own])
@@ -232,11 +232,11 @@ class LogWriter:
         return bool(self._log.aside or self._pending)
 
     def put_aside(self, record: LogRecord) -> None:
-        """Keeps a record without effect, which the next commit numbers."""
+        """Adds a record without effect; the next commit numbers it."""
         self._log.aside.append(structs.replace(record, at=self._now()))
 
     async def write_aside(self) -> None:
-        """Writes the rest if no commit follows, ignoring failure."""
+        """Call if no commit follows; ignores failure."""
         self._number_aside()
         gathered, self._pending = tuple(self._pending), []
         with suppress(StorageFailed):
@@ -267,7 +267,7 @@ class SessionEntry:
             await asyncio.wait((self._reserving,))
 
     def spend(self, cost: str | None) -> None:
-        """Adds USD; one unknown price makes the sum unknown."""
+        """One unknown price makes the sum unknown."""
         before = self._log.row.cost
         known = None if before is None or cost is None else money(Decimal(before) + Decimal(cost))
         self._log.row = replace(self._log.row, cost=known)

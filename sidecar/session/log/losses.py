@@ -40,7 +40,7 @@ def _is_asking(message: Message) -> bool:
 
 
 def unsigned(message: Message) -> Message:
-    """Strips signatures, which providers refuse after a gap."""
+    """Providers refuse signatures after a gap."""
     parts = (
         replace(p, metadata={}) if isinstance(p, ReasoningPart | TextPart | ToolPart) else p
         for p in message.parts

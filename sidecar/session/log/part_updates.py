@@ -1,4 +1,4 @@
-"""Converts parts to events, for clients that join later."""
+"""Converts parts to events."""
 
 from collections.abc import Iterator, Mapping
 

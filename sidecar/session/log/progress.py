@@ -1,4 +1,4 @@
-"""Longer work: shown meanwhile, cancelled on request."""
+"""Longer work, shown and cancellable."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -27,7 +27,7 @@ class Works:
 
     @contextmanager
     def show(self, title: str, token: Token | None = None) -> Iterator["Work"]:
-        """Shows work until the block ends, minting any missing token."""
+        """Mints any missing token."""
         self._number += 1
         ours = token is None
         name = f"{self._session_id} work {self._number}" if token is None else token

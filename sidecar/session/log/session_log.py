@@ -124,7 +124,7 @@ class SessionLog(HeldLog):
         return call_id in self._calls.of(self.by_id.values())
 
     def unsettled(self) -> list[Message]:
-        """Lists messages open, or with a call that has not ended."""
+        """Lists messages open, or with an open call."""
         return [*self._unsettled.of(self.by_id.values())]
 
     def openings(self) -> frozenset[str]:
@@ -132,7 +132,7 @@ class SessionLog(HeldLog):
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages, oldest first, withdrawn and left-behind ones included."""
+        """Oldest first, withdrawn and left-behind ones included."""
         return tuple(self.by_id.values())
 
     def __iter__(self) -> Iterator[Message]:

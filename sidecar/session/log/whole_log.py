@@ -19,7 +19,7 @@ _BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
 
 
 def message_count(log: SessionLog) -> int:
-    """Counts those left behind, too."""
+    """Includes those left behind."""
     return len(log.messages) + (0 if log.past is None else log.past.messages)
 
 
@@ -35,13 +35,13 @@ def imported_at(log: SessionLog) -> Millis:
 
 
 def opened_by(log: SessionLog) -> frozenset[str]:
-    """Returns keys of records that began an epoch."""
+    """Lists keys of records that began an epoch."""
     opened = log.openings()
     return opened if log.past is None else opened | log.past.opened
 
 
 def ledger_start(log: SessionLog) -> tuple[Folding, MessageId | None]:
-    """Returns a ledger in the making, and the last message heard."""
+    """Also returns the last message heard."""
     if log.past is None:
         return Folding(), None
     # The newest turns are in every window.

@@ -1,4 +1,4 @@
-"""A compaction's price, planned only on request."""
+"""Prices compactions."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ class CompactionPrice:
         return self._price if self._basis == self._now() else None
 
     def find(self) -> None:
-        """Plans the price unless known, or part of the log is unread."""
+        """Plans unless known, or part of the log is unread."""
         now = self._now()
         if self._basis == now or not self._log.is_whole:
             return

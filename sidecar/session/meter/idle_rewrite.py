@@ -1,4 +1,4 @@
-"""Rewrites while the user is away, if the next turn needs it anyway.
+"""Rewrites in pauses, if the next turn needs it anyway.
 
 Waits for a pause, and for enough to rewrite.
 """

@@ -1,4 +1,4 @@
-"""The provider's cache as pings keep it."""
+"""The cache as pings keep it."""
 
 from dataclasses import dataclass
 from decimal import Decimal

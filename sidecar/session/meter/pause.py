@@ -1,4 +1,4 @@
-"""Work between two prompts, which the next prompt cancels."""
+"""Work that the next prompt cancels."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ async def pause(coming: Awaitable[T], group: asyncio.TaskGroup, *works: PauseWor
 
 
 async def logged(work: PauseWork) -> None:
-    """Logs failures of `work`: none is worth a session."""
+    """Logs failures: none is worth a session."""
     try:
         await work()
     except Exception:

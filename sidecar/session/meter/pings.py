@@ -59,7 +59,7 @@ class Pings:
                 pass
 
     async def _sleep(self) -> bool:
-        """Waits until a ping is due; returns whether there is a cache."""
+        """Waits for a due ping; returns whether there is a cache."""
         clock = self._environment.clock
         while (anchor := self._view.anchor) is not None:
             left = anchor.started + self._view.rules.short - AHEAD - clock.now()
@@ -69,7 +69,7 @@ class Pings:
         return False
 
     async def _ping(self) -> bool:
-        """Pings if worthwhile; returns whether to consider another."""
+        """Returns whether to consider another ping."""
         async with self._gate:
             due = self._due()
             # How long pauses last is learned from all of them.

@@ -48,7 +48,7 @@ class SideRequests:
         self._clock = clock
 
     async def ask(self, request: ModelRequest, *, logged: bool = True) -> Reply:
-        """Returns the answer's text, without calls and thinking.
+        """Ignores the answer's calls and thinking.
 
         The session bears the cost, recorded if `logged`. Reads of its own model's cache refresh the
         prefix. Raises ModelFailed.

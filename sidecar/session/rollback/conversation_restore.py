@@ -29,7 +29,7 @@ class TalkMove:
 
 
 class ConversationPlans:
-    """Plans a restore's conversation, and moves the view."""
+    """Plans conversations, and moves the view."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ class Files:
 
 
 class FilePlans:
-    """Plans a restore's files, open documents included."""
+    """Plans for files, open documents included."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class FilePlans:
 
 
 def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str, ...]:
-    """Tells what snapshots do not hold, now or then."""
+    """Names what snapshots do not hold, now or then."""
     gone = [name for name in then or () if name not in now]
     notes = []
     if gone:
@@ -172,7 +172,7 @@ def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str,
 
 
 def _with_tabs(buffers: Buffers, root: Path, plan: RestorePlan) -> RestorePlan:
-    """Adds a hint to removed files open in tabs: no protocol closes tabs."""
+    """Hints at removed files open in tabs: no protocol closes tabs."""
     tabs = {
         os.fsencode(real.relative_to(root))
         for real in buffers.open_paths()
@@ -255,7 +255,7 @@ def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry]) -> dict[
 
 
 def _dirty(buffers: Buffers, root: Path, removed: Mapping[bytes, TreeEntry]) -> dict[bytes, str]:
-    """Hashes documents that differ from the disk.
+    """Hashes unsaved documents.
 
     A removed file shown as last stored has nothing unsaved.
     """
@@ -277,7 +277,7 @@ def _dirty(buffers: Buffers, root: Path, removed: Mapping[bytes, TreeEntry]) -> 
 
 
 def _saved_hash(text: str) -> str:
-    """Hashes the file a text would make; empty if impossible."""
+    """Returns "" if the text cannot be saved."""
     try:
         return digest(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:

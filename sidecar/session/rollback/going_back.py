@@ -1,7 +1,6 @@
 """Restores and redoes conversation, files or both.
 
-A dry run ends with the plan. Files, and the record that determines the conversation, become durable
-in one transaction.
+Files, and the record that determines the conversation, become durable in one transaction.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Archives sessions as bundles in the data folder, and takes them back unchanged.
+"""Archives sessions as bundles, and takes them back unchanged.
 
 Bundles are pending until the session has left the store; after a crash the store decides.
 """
@@ -93,7 +93,7 @@ def check_idle(busy: bool, otherwise: str = "cancel it first") -> None:
 
 
 async def archive(ground: Ground, session_id: SessionId) -> tuple[Archived, ...]:
-    """Archives a session after its subtasks; each is in one place at any time.
+    """Archives subtasks first; each session is in one place at any time.
 
     Raises UnknownSession, SessionOwned, BadRequest if too large, or StorageFailed; the session
     stays then.
@@ -164,7 +164,7 @@ def _name(session_id: SessionId, now: Millis) -> str:
 
 
 def _write(pending: Path, bundle: Bundle) -> int:
-    """Writes a bundle and compares a copy read back; returns bytes. Blocks."""
+    """Compares a copy read back; returns bytes. Blocks."""
     try:
         make_folder(pending.parent)
         size = bundle_file.write(pending, lines_of(bundle), replace=True)
@@ -265,7 +265,7 @@ async def require(store: Store, session_id: SessionId) -> None:
 
 
 def is_own(data_dir: Path, path: Path) -> bool:
-    """Whether a file is in this store's archive, so trusted. Blocks."""
+    """Whether a file is archived here, so trusted. Blocks."""
     return path.resolve().parent == (data_dir / ARCHIVE).resolve()
 
 

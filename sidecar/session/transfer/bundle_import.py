@@ -78,7 +78,7 @@ MODEL_LEFT = (
 
 @dataclass(frozen=True, slots=True)
 class ImportSource:
-    """A file by path or content; an empty `format` is detected."""
+    """An empty `format` is detected."""
 
     path: str | None = None
     content: str | None = None

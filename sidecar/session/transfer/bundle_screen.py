@@ -131,7 +131,7 @@ def _screened(bundle: Bundle, here: OwnHead) -> Screened:
 
 
 def without_snapshots(part: Part) -> Part:
-    """Removes snapshot numbers, which belong to one store."""
+    """Snapshot numbers belong to one store."""
     return replace(part, detail={}) if isinstance(part, PatchPart) and part.detail else part
 
 

@@ -65,7 +65,7 @@ async def erase(ground: Ground) -> bool:
 
 
 async def erase_archived(store: Store, session_id: SessionId) -> bool:
-    """Deletes a session's bundles; returns whether there were any."""
+    """Returns whether there were any bundles."""
     try:
         await store.sessions.row(session_id)
     except UnknownSession:
@@ -98,7 +98,7 @@ async def clear_free(pages: FreePages, tell: Callable[[int], None] = _unheard) -
 
 
 def remove_files(data_dir: Path, session_id: SessionId) -> None:
-    """Removes a session's files beside the store. Blocks; raises OSError."""
+    """Removes files beside the store. Blocks; raises OSError."""
     with suppress(ValueError, FileNotFoundError):
         shutil.rmtree(milestones.folder_of(data_dir, session_id))
     for path in _beside(data_dir, session_id):

@@ -57,7 +57,7 @@ def read_recording(
     now: Millis,
     check: Callable[[], None] = lambda: None,
 ) -> Recording:
-    """Reads a recording; ids begin with `name`, no time is after `now`. Blocks.
+    """Ids begin with `name`; no time is after `now`. Blocks.
 
     `check` is called often. Raises BadRequest for an unknown format or too much, OSError.
     """

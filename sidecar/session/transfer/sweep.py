@@ -203,7 +203,7 @@ def quota_event(quota: Quota, at: Millis) -> AlertChanged:
 
 
 def near_folder_quotas(held: Iterable[HeldSpace], bound: int) -> dict[str, Quota]:
-    """Returns quotas nearly used up; `bound` is MiB per folder."""
+    """Returns nearly used quotas; `bound` is MiB per folder."""
     near = {shown(one.root): one.held for one in held if is_near(one.held, bound)}
     return {
         f"{FOLDER_QUOTA} {folder}": Quota(

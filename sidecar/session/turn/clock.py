@@ -1,4 +1,4 @@
-"""The time and new ids."""
+"""Time and ids."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -27,6 +27,6 @@ class Clock:
 
 
 def iso(at: Millis) -> str:
-    """Writes a time as ISO 8601 in UTC."""
+    """Writes ISO 8601 in UTC."""
     text = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
     return text.replace("+00:00", "Z")

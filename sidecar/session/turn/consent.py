@@ -1,4 +1,4 @@
-"""Whether a call may run, and whom to ask."""
+"""Whether calls may run."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ class Consent:
 
     @contextmanager
     def counted(self, state: CallState) -> Iterator[None]:
-        """Counts a call as one that waits for the user, or as one that works."""
+        """Counts a call as waiting or working."""
         counts = self.permissions.calls
         counts[state] += 1
         try:

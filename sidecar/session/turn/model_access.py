@@ -1,4 +1,4 @@
-"""A daemon's models, and their prices."""
+"""Models and prices."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -32,14 +32,14 @@ class ModelAccess:
         return ceil(self.count(text) * self.info(model).token_factor)
 
     def cost(self, model: str, usage: Usage) -> str | None:
-        """Returns USD; `None` if the price is unknown."""
+        """USD; `None` if the price is unknown."""
         spent = price(self.info(model), usage)
         return None if spent is None else money(spent)
 
     def wait_if_cold(
         self, view: ModelView, request: ModelRequest
     ) -> AbstractAsyncContextManager[Callable[[], None]]:
-        """Encloses a request at the gate (see `ColdGate.request`), if writing its prefix costs."""
+        """Encloses a request as `ColdGate.request`, if writing its prefix costs."""
         mark = next((mark for mark in request.prompt.breakpoints if mark.message is None), None)
         rules = self.info(request.model).cache
         if mark is None or not rules.writes_cost or view.static_tokens < rules.minimum:

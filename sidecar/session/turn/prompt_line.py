@@ -1,4 +1,4 @@
-"""A session's prompts: in line, running, and joining."""
+"""A session's queue of prompts."""
 
 import asyncio
 from collections import deque
@@ -67,7 +67,6 @@ class PromptLine:
 
     @property
     def running(self) -> bool:
-        """Whether a prompt taken from the line is unanswered."""
         return self._running is not None
 
     def asker(self, joined: MessageId | None = None) -> object:
@@ -87,7 +86,7 @@ class PromptLine:
 
     @contextmanager
     def arriving(self, request: PromptRequest) -> Iterator[Waiting]:
-        """Encloses the preparation of a prompt, which can already be cancelled."""
+        """Encloses a prompt's preparation, which can be cancelled."""
         result = asyncio.get_running_loop().create_future()
         waiting = Waiting(request, (), result, request.cancelled)
         self._arriving.append(waiting)
@@ -97,7 +96,7 @@ class PromptLine:
             self._arriving.remove(waiting)
 
     def enter(self, waiting: Waiting) -> None:
-        """Adds a prompt to the line or the running turn.
+        """Joins the line or the running turn.
 
         Raises Overloaded if sixteen wait, Cancelled after `close`.
         """
@@ -133,7 +132,7 @@ class PromptLine:
         self.steering.append(message)
 
     def cancel(self) -> None:
-        """Cancels the running turn and all in line; each keeps its message."""
+        """Cancels all prompts; each keeps its message."""
         for waiting in (*self._arriving, *self._line):
             waiting.cancelled = True
         self._stop_turn()
@@ -167,7 +166,7 @@ class PromptLine:
         return self._turn_id
 
     def asks(self, task: "asyncio.Task[TurnEnd] | None") -> None:
-        """Sets the task to stop on a cancel; `None`: the turn takes no more messages."""
+        """Sets what a cancel stops; `None`: the turn takes no more messages."""
         self._task = task
         if task is None:
             self._turn_id = None

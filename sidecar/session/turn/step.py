@@ -77,7 +77,7 @@ class Steps:
     gate: asyncio.Lock
 
     async def run(self) -> StepEnd:
-        """Sends the prompt and logs the answer durably.
+        """Logs the answer durably.
 
         Cancelling leaves an open message for the turn to settle.
         """

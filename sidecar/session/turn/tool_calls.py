@@ -60,7 +60,7 @@ class McpTools(Protocol):
         ...
 
     async def call(self, spec: ToolSpec, given: Json) -> ToolAnswer:
-        """Calls a tool, unless it became stricter. Errors are answers."""
+        """Refuses a tool that became stricter. Errors are answers."""
         ...
 
 

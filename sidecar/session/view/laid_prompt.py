@@ -12,7 +12,7 @@ from sidecar.session.view.message_view import RenderedMessage
 
 
 class LaidPrompt:
-    """What was last laid out, good until the next time.
+    """The last layout, good until the next one.
 
     `messages` are joined, and spread as blocks. `sizes`: cumulative raw estimates of the static
     pieces, then of blocks; `raw`: of the history by region. `sent` counts messages without notes,

@@ -1,4 +1,4 @@
-"""A message as the model sees it."""
+"""Messages as the model sees them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -136,7 +136,7 @@ def _kept(before: RenderedMessage, message: Message) -> dict[PartId, KnownCall]:
 
 
 def weigh_result(message: Message, part: ToolPart, count: Count) -> int:
-    """Returns the raw estimate of a call's whole result, as `look` counts the result."""
+    """Estimates a call's whole result raw, as `look` does."""
     chosen = _rough if message.status == "open" else count
     return count_block(Block(result_of(part), "toolResults"), chosen)
 
@@ -151,7 +151,7 @@ def alike(one: RenderedMessage, other: RenderedMessage) -> int:
 
 
 def thinks(message: Message) -> bool:
-    """Whether any content is bound to the prompt before."""
+    """Whether content is bound to the prompt before."""
     return any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts)
 
 

@@ -1,4 +1,4 @@
-"""A session as the model sees it: parts shown, tokens, the cached prefix.
+"""A session as the model sees it.
 
 Messages are rendered and counted once: a step takes time by new content.
 """
@@ -261,17 +261,17 @@ class ModelView:
             del self._reported[next(iter(self._reported))]
 
     def warm_until(self) -> Millis:
-        """Returns when the cache expires, or may; 0 if nothing is cached."""
+        """Returns when the cache may expire, 0 if nothing is cached."""
         if self.last is None or not self.rules.left(self.last.usage):
             return 0
         return self.last.started + self.rules.short
 
     def renew(self, started: Millis) -> None:
-        """Renews the cache: a request begun at `started` read the prefix."""
+        """Notes that a request begun at `started` read the prefix."""
         if self.anchor is not None:
             self.anchor = self.last = replace(self.anchor, started=started)
 
 
 def _mark(view: core_view.View) -> int:
-    """Tells views apart: each lists all that ever left the prompt, too much to keep for an undo."""
+    """Identifies a view, which is too large to keep for an undo."""
     return hash((frozenset(view.shown.items()), frozenset(view.notes.values())))

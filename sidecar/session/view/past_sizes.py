@@ -14,7 +14,7 @@ from sidecar.session.view.message_view import look
 
 
 class PastStanding:
-    """Replays a conversation, with `raw` estimates of its prompt."""
+    """Replays a conversation; `raw` estimates its prompt."""
 
     def __init__(self, static: Static, count: Count, since: Millis) -> None:
         self._count = count
@@ -96,5 +96,5 @@ class PastStanding:
 
 
 def _sized(notes: Iterable[Note]) -> list[tuple[Region, str]]:
-    """Returns what notes' estimates depend on, without ids, which rewrites change."""
+    """Leaves out ids, which rewrites change."""
     return [(note.region, note.text) for note in notes]

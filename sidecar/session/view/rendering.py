@@ -135,7 +135,7 @@ class Rendering:
         return look(message, self.shown.shown, self._reader(message), self._count, notes, before)
 
     def _reader(self, message: Message) -> str:
-        """Returns the reading model; none for thinking bound to other bytes."""
+        """No model reads thinking bound to other bytes."""
         unreadable = message.created < self._bound and thinks(message)
         return "" if unreadable else self._model
 

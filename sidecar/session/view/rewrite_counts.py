@@ -1,4 +1,4 @@
-"""Rewrites and summary requests since the daemon's start."""
+"""Counts since the daemon's start."""
 
 from dataclasses import dataclass
 

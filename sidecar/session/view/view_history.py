@@ -1,4 +1,4 @@
-"""All views of a session, folded from the log's records."""
+"""Folds views from records."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

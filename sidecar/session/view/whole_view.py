@@ -1,4 +1,4 @@
-"""Widens a window's view to the whole log."""
+"""Widens views to whole logs."""
 
 from collections.abc import Callable
 

@@ -34,7 +34,7 @@ TOO_LARGE = (
 
 
 def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
-    """Writes `lines` durably, with mode 600; returns the bytes.
+    """Writes durably, with mode 600; returns the bytes.
 
     Raises FileExistsError without `replace`, BadRequest if too large to read again, OSError; leaves
     no partial file.

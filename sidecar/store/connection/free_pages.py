@@ -1,4 +1,4 @@
-"""Returns free pages to the file system, in slices."""
+"""Returns free pages to the file system."""
 
 import asyncio
 import sqlite3
@@ -46,11 +46,11 @@ class FreePages:
         return await self._submit(shrink, synced=False)
 
     async def overwrite(self) -> None:
-        """Fills the free pages with zeros, where the file cannot shrink."""
+        """Writes zeros, where the file cannot shrink."""
         await self._submit(overwrite_free)
 
     async def rebuild(self) -> None:
-        """Rewrites a file of any size so that it can shrink; blocks writers."""
+        """Makes a file of any size shrinkable; blocks writers."""
         await asyncio.to_thread(rebuild, self._path)
 
     async def empty_log(self) -> bool:
@@ -90,7 +90,7 @@ def overwrite_free(con: sqlite3.Connection) -> None:
 
 
 def make_shrinkable(con: sqlite3.Connection) -> None:
-    """Rewrites an older file of at most 64 MiB so that it can shrink."""
+    """Rewrites an older file of at most 64 MiB."""
     found = space(con)
     if not found.shrinks and found.size <= SMALL_BYTES:
         con.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")

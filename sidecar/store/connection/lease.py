@@ -33,7 +33,7 @@ class Leases:
         await self._submit(lambda con: release(con, session_id, token))
 
     async def beat(self, token: str) -> None:
-        """Notes that this process lives; must be called every few seconds."""
+        """Must be called every few seconds."""
         await self._submit(lambda con: beat(con, token, self._now()))
 
 

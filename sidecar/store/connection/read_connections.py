@@ -15,7 +15,7 @@ _Kept: TypeAlias = tuple[tuple[int, int] | None, sqlite3.Connection]
 
 
 class Readers:
-    """Read connections to the writer's file, for any thread."""
+    """Read connections, for any thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

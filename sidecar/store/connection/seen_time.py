@@ -36,7 +36,7 @@ ReadUptime: TypeAlias = Callable[[], Uptime | None]
 
 
 def uptime(passed: float) -> Uptime | None:
-    """Returns the machine's uptime plus `passed` seconds, or `None` if unknown."""
+    """Adds `passed` seconds; `None` if unknown."""
     boot = boot_of_machine()
     if not boot:
         return None

@@ -1,4 +1,4 @@
-"""The types of functions by which content is written and read."""
+"""The types of functions that write and read content."""
 
 import sqlite3
 from collections.abc import Awaitable, Callable

@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 def prepare(folder: Path) -> Path:
-    """Makes folder and file for this user alone, whatever the umask; returns the file's path.
+    """Makes folder and file for this user alone; returns the file's path.
 
     Raises OSError.
     """
@@ -156,7 +156,7 @@ def roll_back(path: Path) -> bool:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Device and inode; `None` without a file."""
+    """Gives device and inode; `None` without a file."""
     try:
         found = path.stat()
     except OSError:

@@ -58,7 +58,7 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class UnitOutcome:
-    """A finished unit's callback and event loop."""
+    """A unit's callback and event loop."""
 
     loop: asyncio.AbstractEventLoop
     settle: Settle
@@ -274,7 +274,7 @@ class StoreWriter:
 
 
 class _GivenUp(Exception):
-    """Wraps a unit's error that made SQLite end the transaction."""
+    """A unit's error made SQLite end the transaction."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()

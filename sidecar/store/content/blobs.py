@@ -1,4 +1,4 @@
-"""Blobs: compressed bytes under their hash, stored once."""
+"""Compressed bytes under their hash, stored once."""
 
 import sqlite3
 import threading
@@ -19,7 +19,7 @@ MIN_COMPRESS_BYTES = 128
 
 
 class _Press(threading.local):
-    """Keeps compressors for each thread, since making one is slow."""
+    """Keeps compressors, since making one is slow."""
 
     def __init__(self) -> None:
         self.compress = zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress
@@ -110,7 +110,7 @@ def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]
 
 
 def contents(con: sqlite3.Connection) -> str:
-    """Names the table or view that holds all blobs."""
+    """Names the table or view of all blobs."""
     return "content" if version(con) >= WITH_RECENT else "blob"
 
 

@@ -1,4 +1,4 @@
-"""Deltas as bytes: tagged, compressed msgpack with a checksum."""
+"""Packs deltas: tagged, compressed msgpack with a checksum."""
 
 import msgpack
 

@@ -1,4 +1,4 @@
-"""Folds: a log's state up to a record, stored so that sessions resume quickly.
+"""Stores a log's state up to a record, so that sessions resume quickly.
 
 A fold is valid while the hashes of its last record and its body match.
 """

@@ -1,4 +1,4 @@
-"""Forks of a log: rows unchanged, blobs shared."""
+"""Forks logs; blobs are shared."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def copy_log(
     until: int,
     before: Millis | None,
 ) -> None:
-    """Copies a log's beginning into a session without one; raises UnknownSession."""
+    """The target must have no log; raises UnknownSession."""
     done = con.executemany(
         """INSERT INTO message (session_id, id, body, hash)
         SELECT ?, id, body, hash FROM message WHERE session_id = ? AND id = ?""",

@@ -73,7 +73,7 @@ class OutputRows:
 
 
 def note_output(con: sqlite3.Connection, session_id: SessionId, part: ToolPart) -> bool:
-    """Stores where a part's output is; `False` if removed already."""
+    """Returns `False` if removed already."""
     name = rows.whole_output(part)
     assert isinstance(part.state, ToolCompleted | ToolError)
     con.execute(

@@ -1,4 +1,4 @@
-"""Notes running restores, so that recovery can undo or clean up after a crash.
+"""Notes running restores, for recovery after a crash.
 
 A restore's row is deleted after its last trace; others may adopt a dead process's restore.
 """
@@ -150,13 +150,13 @@ class RestoreRows:
         await self._submit(partial(_keep, restore=restore, blobs=tuple(blobs)), size)
 
     async def intend(self, restore: int, token: str, steps: Sequence[RestoreStep]) -> None:
-        """Stores the steps; from now on, recovery must finish or undo them."""
+        """From now on, recovery must finish or undo the steps."""
         body = pack_steps(steps)
         run = partial(_move, restore=restore, token=token, to="applying", now=self._now())
         await self._submit(partial(_intend, run=run, restore=restore, body=body), len(body))
 
     async def finish(self, restore: int, token: str, changes: Sequence[StoreChange]) -> None:
-        """Ends a restore and stores the sessions' changes in one transaction."""
+        """Ends a restore and stores `changes` in one transaction."""
         self._overtake(changes)
         run = partial(_move, restore=restore, token=token, to="done", now=self._now())
         both = partial(_finish, run=run, changes=tuple(changes))

@@ -29,7 +29,7 @@ class SessionRows:
         return await self._read(lambda con: row(con, session_id))
 
     async def page(self, *, cwd: str | None, before: str | None, limit: int) -> Page:
-        """Returns sessions of one folder or all, newest first.
+        """Lists sessions of one folder or all, newest first.
 
         `before`: the previous page's `next`; raises BadRequest for other values.
         """
@@ -233,7 +233,7 @@ def records_after(
 
 
 def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[str]:
-    """Returns a sentence if a body has another hash than stored, else nothing."""
+    """Describes a body with another hash than stored."""
     # A damaged row may hold a value of any type, and the next hash is chained to the damaged one.
     chained = isinstance(previous, str) and previous.isascii()
     if chained and isinstance(body, bytes) and digest(body, previous) == expected:
@@ -242,7 +242,7 @@ def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[st
 
 
 def readable(name: str, body: bytes, decode: Callable[[bytes], T], problems: list[str]) -> T | None:
-    """Decodes a body; `None` if broken, with the reason added to `problems`."""
+    """Returns `None` if broken, with the reason added to `problems`."""
     try:
         return decode(body)
     except BodyBroken as error:

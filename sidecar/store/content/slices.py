@@ -52,7 +52,7 @@ class LogRows:
     async def window(
         self, session_id: SessionId, version: str, choose: ChooseMessages
     ) -> Window | None:
-        """Reads a session from a valid fold of `version` on, or returns `None`.
+        """Returns `None` without a valid fold of `version`.
 
         `choose` maps the fold's body to the earlier messages needed, or `None`; it runs in a
         thread.
@@ -60,7 +60,7 @@ class LogRows:
         return await self._read(lambda con: folds.window(con, session_id, version, choose))
 
     async def numbers(self, session_id: SessionId, until: MessageId) -> "array[int]":
-        """Returns the numbers of messages up to one, oldest first; raises UnknownSession."""
+        """Numbers messages up to one, oldest first; raises UnknownSession."""
         return await self._read(lambda con: numbers(con, session_id, until))
 
     async def messages(self, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
@@ -80,7 +80,7 @@ class LogRows:
         return await self._read(lambda con: session_rows.part(con, session_id, part_id))
 
     async def contents(self, names: Iterable[str]) -> dict[str, bytes]:
-        """Returns files' contents by hash; missing ones are left out."""
+        """Returns contents by hash; missing ones are left out."""
         return await self._read(partial(get_blobs, names=tuple(names)))
 
 

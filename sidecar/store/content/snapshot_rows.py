@@ -61,7 +61,7 @@ class SnapshotRows:
     async def deltas(
         self, workspace: int, after: SnapshotId, until: SnapshotId
     ) -> tuple[Delta, ...] | None:
-        """Returns the deltas after a snapshot, or `None` if one is no longer stored."""
+        """Returns `None` if a delta is no longer stored."""
         return await self._read(
             partial(chains.deltas, workspace=workspace, after=after, until=until)
         )

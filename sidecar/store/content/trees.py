@@ -33,7 +33,7 @@ def fold(con: sqlite3.Connection, workspace: int, told: Container[bytes] = ()) -
 
 
 def fold_all(con: sqlite3.Connection) -> None:
-    """Folds every workspace; due before blobs are deleted."""
+    """Due before blobs are deleted."""
     for (workspace,) in con.execute("SELECT id FROM workspace WHERE folded < head").fetchall():
         fold(con, workspace)
 
@@ -41,7 +41,7 @@ def fold_all(con: sqlite3.Connection) -> None:
 def tree(
     con: sqlite3.Connection, workspace: int, folded: int, paths: tuple[bytes, ...] | None = None
 ) -> tuple[dict[bytes, SeenEntry], bool]:
-    """Returns the state at the head of some or all paths; `False` if a delta is unreadable."""
+    """Gives the state at the head; `False` if a delta is unreadable."""
     deltas, whole = _unfolded(con, workspace, folded)
     if paths is None:
         rows = con.execute(
@@ -105,7 +105,7 @@ def held_unfolded(con: sqlite3.Connection) -> list[tuple[int, str]]:
 def _unfolded(
     con: sqlite3.Connection, workspace: int, folded: int
 ) -> tuple[list[tuple[int, Delta]], bool]:
-    """Returns the deltas after a snapshot; `False` if some are unreadable."""
+    """Gives `False` if some deltas are unreadable."""
     rows = con.execute(
         "SELECT id, body FROM snapshot WHERE workspace_id = ? AND id > ? ORDER BY id",
         (workspace, folded),

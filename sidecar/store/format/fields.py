@@ -11,7 +11,7 @@ Choice = TypeVar("Choice", bound=str)
 
 
 class BodyBroken(Exception):
-    """A stored body cannot be read; the message says why."""
+    """A stored body cannot be read."""
 
     @classmethod
     def unknown(cls, what: str) -> "BodyBroken":

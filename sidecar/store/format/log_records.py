@@ -1,7 +1,6 @@
-"""The records of a session's log: one frozen type for each kind.
+"""A log's records: one frozen type for each kind.
 
-On the disk names are camelCase, unless `field(name=…)` gives another; optional fields that are None
-are left out.
+On the disk names are camelCase, unless `field(name=…)` gives another; None fields are left out.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -42,13 +41,13 @@ class BegunAgainRecord(RecordHead, frozen=True, tag="begun_again"):
 
 
 class LinkedRecord(RecordHead, frozen=True, tag="linked", kw_only=True):
-    """The session was made from session `source`: as its subtask, or to go on."""
+    """The session continues session `source`, or is its subtask."""
 
     source: str = field(name="from")
 
 
 class ForkedRecord(RecordHead, frozen=True, tag="forked", kw_only=True):
-    """Ends the part of a fork's log that was copied from `source`, up to a message."""
+    """Ends the part of a fork's log copied from `source`."""
 
     source: str = field(name="from")
     at_message_id: MessageId | None
@@ -63,7 +62,7 @@ class ImportedRecord(RecordHead, frozen=True, tag="imported", kw_only=True):
 
 
 class InheritedRecord(RecordHead, frozen=True, tag="inherited", kw_only=True):
-    """Work of session `source` to go on with; `checkpoint` as in `core/ledger/milestone`."""
+    """Work taken over from session `source`; `checkpoint` as in `core/ledger/milestone`."""
 
     source: str | None = field(default=None, name="from")
     title: str
@@ -85,7 +84,7 @@ class TurnStartedRecord(_OfMessage, frozen=True, tag="turn_started", kw_only=Tru
 
 
 class FailureShape(Struct, frozen=True, rename="camel"):
-    """A failure's kind and text, with the provider's HTTP status."""
+    """`status`: the provider's HTTP status."""
 
     kind: str
     message: str
@@ -158,7 +157,7 @@ class PatchedRecord(_OfMessage, frozen=True, tag="patched"):
 
 
 class DelegatedRecord(RecordHead, frozen=True, tag="delegated", kw_only=True):
-    """A call began a subtask's session."""
+    """A call began a subtask."""
 
     session_id: str
     call_id: str = ""

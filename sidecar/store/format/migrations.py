@@ -253,13 +253,13 @@ WITH_RECENT = [name for name, _ in MIGRATIONS].index("recent") + 1
 
 
 def version(con: sqlite3.Connection) -> int:
-    """Counts the migrations a file has had."""
+    """Counts the file's migrations."""
     (number,) = con.execute("PRAGMA user_version").fetchone()
     return int(number)
 
 
 def migrate(con: sqlite3.Connection, steps: Sequence[Migration], at: int) -> None:
-    """Runs missing steps, each in one transaction; safe in several processes."""
+    """Runs each missing step in a transaction; safe in several processes."""
     while (done := version(con)) < len(steps):
         con.execute("BEGIN IMMEDIATE")
         try:

@@ -79,7 +79,7 @@ def unpack(body: bytes, read: ReadBlob) -> Fields:
 
 
 def kind_of(body: object) -> str:
-    """Tells a part's type by its first bytes, in a tenth of `unpack`'s time; empty if in doubt."""
+    """Tells a part's type in a tenth of `unpack`'s time; empty if in doubt."""
     found = _KIND.match(body) if isinstance(body, bytes) else None
     return "" if found is None else found[1].decode("ascii")
 

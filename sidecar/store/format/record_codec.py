@@ -103,7 +103,7 @@ def write(record: LogRecord) -> Record:
 
 
 def read(record: Record) -> LogRecord:
-    """Decodes a record; an unknown kind or shape becomes an UnknownRecord."""
+    """An unknown kind or shape becomes an UnknownRecord."""
     try:
         return _typed(record)
     except ValidationError as error:
@@ -118,7 +118,7 @@ def read_all(records: Iterable[Record]) -> tuple[LogRecord, ...]:
 
 
 def checked(record: Record) -> LogRecord:
-    """Decodes a record from elsewhere; an unknown kind becomes an UnknownRecord.
+    """Decodes foreign records; an unknown kind becomes an UnknownRecord.
 
     Raises ValueError for fields unlike the kind's, ids that are no text, and counts below zero.
     """
@@ -176,5 +176,5 @@ def named_by(record: LogRecord) -> tuple[MessageId, ...]:
 
 
 def comes_with(record: LogRecord) -> tuple[MessageId, ...]:
-    """Returns the messages written or ended together with a record."""
+    """Names messages written or ended together with a record."""
     return () if isinstance(record, PingRecord | UnknownRecord) else named_by(record)

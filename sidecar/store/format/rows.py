@@ -130,7 +130,7 @@ def read_record(fields: Fields) -> Record:
 
 
 def encode_part(part: Part, position: int, *, spill: bool = True) -> Packed:
-    """Packs a part; the hash covers `position`, and `spill=False` keeps long texts inside."""
+    """The hash covers `position`; `spill=False` keeps long texts inside."""
     return pack(part_fields(part), spill=spill, previous=str(position))
 
 

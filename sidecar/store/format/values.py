@@ -92,7 +92,7 @@ class PutPart:
 
 @dataclass(frozen=True, slots=True)
 class AppendRecord:
-    """A record for a session's log, with a higher revision."""
+    """A record with a higher revision."""
 
     session_id: SessionId
     record: Record

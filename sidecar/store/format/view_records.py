@@ -14,7 +14,7 @@ RestoreScope: TypeAlias = Literal["conversation", "files", "both"]
 
 
 class SystemShape(Struct, frozen=True):
-    """A block of the system text."""
+    """A block of system text."""
 
     text: str
     region: Region
@@ -53,8 +53,7 @@ class ModelChangedRecord(RecordHead, frozen=True, tag="epoch_changed", kw_only=T
     tokens_after: Signed | None = None
 
 
-class _Shown(Struct, frozen=True, rename="camel", tag_field="kind"):
-    """How a part is shown to the model, as in `core.prompt.visibility`."""
+class _Shown(Struct, frozen=True, rename="camel", tag_field="kind"): ...
 
 
 class TruncatedShape(_Shown, frozen=True, tag="truncated"):
@@ -77,11 +76,11 @@ class QuotedShape(_Shown, frozen=True, tag="quoted"):
 
 
 class PlaceholderShape(_Shown, frozen=True, tag="placeholder"):
-    """Shows one line instead of the part."""
+    """Shows one line instead."""
 
 
 class DroppedShape(_Shown, frozen=True, tag="dropped"):
-    """Shows nothing of the part."""
+    """Shows nothing."""
 
 
 ShownShape: TypeAlias = (

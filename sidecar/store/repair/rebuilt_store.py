@@ -1,4 +1,4 @@
-"""Copies a damaged store's readable rows into a new one."""
+"""Copies readable rows into a new store."""
 
 import os
 import sqlite3
@@ -64,7 +64,7 @@ class Headless:
 
 @dataclass(frozen=True, slots=True)
 class Revive:
-    """Makes a lost session's row, or a lost message from id, parts and session."""
+    """Makes lost sessions and messages."""
 
     session: Callable[[Headless], SessionRow]
     message: Callable[[MessageId, tuple[Part, ...], Headless], Message]

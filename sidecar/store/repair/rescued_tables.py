@@ -1,4 +1,4 @@
-"""Copies tables row by row: snapshots, facts, removed outputs."""
+"""Copies tables row by row."""
 
 import sqlite3
 from collections.abc import Iterator

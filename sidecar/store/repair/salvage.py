@@ -1,4 +1,4 @@
-"""Readable rows of a damaged store, and their sessions."""
+"""Reads what a damaged store still holds."""
 
 import sqlite3
 from collections.abc import Callable
@@ -52,7 +52,7 @@ SKIPPED = ("fact_text", "fold", "lease", "migration", "reference")
 
 @dataclass(slots=True)
 class Log:
-    """What could be read of one session's log."""
+    """The readable part of a session's log."""
 
     row: SessionRow | None = None
     cwd: str = ""
@@ -69,7 +69,7 @@ class Log:
 
 @dataclass(slots=True)
 class SalvagedRows:
-    """The rows found, and the damage seen."""
+    """Rows found, and damage seen."""
 
     rows: FoundRows = field(default_factory=dict)
     damaged: dict[str, int] = field(default_factory=dict)

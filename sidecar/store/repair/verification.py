@@ -29,7 +29,7 @@ Decode: TypeAlias = Callable[[bytes, ReadBlob], tuple[str, set[str]]]
 
 @dataclass(slots=True)
 class VerifiedTally:
-    """The counts and problems so far."""
+    """Counts and problems so far."""
 
     counts: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)

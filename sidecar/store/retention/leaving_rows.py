@@ -1,4 +1,4 @@
-"""Hides leaving sessions, then removes them in slices."""
+"""Removes leaving sessions in slices."""
 
 import sqlite3
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class LeavingRows:
         self._now = now
 
     async def family(self, session_id: SessionId) -> tuple[SessionRow, ...]:
-        """Returns a session's closed subtasks, then the session; raises UnknownSession."""
+        """Lists closed subtasks, then the session; raises UnknownSession."""
         now = self._now()
         return await self._read(
             lambda con: retention_due.family(con, session_rows.row(con, session_id), now)

@@ -1,4 +1,4 @@
-"""Removals due by the rules of retention."""
+"""Due removals."""
 
 import sqlite3
 from collections.abc import Iterable

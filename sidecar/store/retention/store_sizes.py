@@ -1,4 +1,4 @@
-"""Sizes in a store, by kind and by session."""
+"""Sizes by kind and session."""
 
 import sqlite3
 from dataclasses import dataclass

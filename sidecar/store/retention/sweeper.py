@@ -1,4 +1,4 @@
-"""The sweep: due removals, sizes, and who sweeps."""
+"""Due removals, and who sweeps."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -40,14 +40,14 @@ class KeepingRows:
         )
 
     async def weigh(self) -> StoreWeights:
-        """Slow, since every row or its index entry is read."""
+        """Slow: reads every row or its index entry."""
         return await self._read(store_sizes.weigh)
 
     async def claim(self, owner: Owner, every: Millis = HOUR) -> bool:
         return await self._submit(partial(_claim, owner=owner, every=every, now=self._clock.now()))
 
     async def swept(self, token: str, *, whole: bool) -> None:
-        """Releases the claim to sweep; `whole` puts off the next sweep by an hour."""
+        """Ends a sweep; `whole` puts off the next by an hour."""
         await self._submit(partial(_swept, token=token, whole=whole, now=self._clock.now()))
 
     async def warned(self, names: Iterable[str]) -> frozenset[str]:

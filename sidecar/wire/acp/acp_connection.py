@@ -1,4 +1,4 @@
-"""One ACP client: updates and requests in ACP's form."""
+"""One ACP client."""
 
 from collections import deque
 from collections.abc import Callable
@@ -39,7 +39,7 @@ OUTPUT_EVERY = 0.25
 
 
 class AgentRequests(ClientRequests):
-    """Sends requests by ACP's or Sidecar's names, and withdraws them as ACP does."""
+    """Names and withdraws requests as ACP does."""
 
     def asking(self, method: str, params: JsonObject) -> JsonObject:
         return super().asking(outgoing(method), params)

@@ -1,4 +1,4 @@
-"""Names methods: ACP's stay, all others get the prefix `_sidecar/`."""
+"""ACP's methods stay, others get the prefix `_sidecar/`."""
 
 PREFIX = "_sidecar/"
 

@@ -29,7 +29,7 @@ AcpMethod: TypeAlias = tuple[type[acp_params.Shape], Callable[[Any, Ticket], Awa
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The sessions, the client, and handlers of Sidecar's own methods."""
+    """Sessions, client, and handlers of Sidecar's own methods."""
 
     sessions: Sessions
     connection: AgentConnection

@@ -1,4 +1,4 @@
-"""Reads the client's capabilities, and answers `initialize`."""
+"""Reads capabilities, and answers `initialize`."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Writes answers of slash commands as Markdown."""
+"""Answers slash commands in Markdown."""
 
 import re
 from collections.abc import Sequence

@@ -65,7 +65,7 @@ def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
 
 @dataclass(frozen=True, slots=True)
 class CommandScene:
-    """What a command acts on: all sessions, its own, and the client."""
+    """What a command acts on."""
 
     sessions: Sessions
     session: Session

@@ -1,4 +1,4 @@
-"""`context/…`: the meter, the breakdown, compaction, recall, pins."""
+"""`context/…`: meter, breakdown, compaction, recall, pins."""
 
 from collections.abc import Mapping
 

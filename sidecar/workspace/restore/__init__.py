@@ -1,1 +1,1 @@
-"""Carries out planned restores, completely or not at all."""
+"""Carries out restores, completely or not at all."""

@@ -1,4 +1,4 @@
-"""Compares the files with a plan's expectations. Blocks."""
+"""Compares files with a plan. Blocks."""
 
 import os
 import stat
@@ -83,7 +83,7 @@ def only_mode(action: Action) -> bool:
 def check(
     root: bytes, actions: Sequence[Action], stopped: Callable[[], bool]
 ) -> tuple[list[Checked], list[Conflict]]:
-    """Compares each action's path with the files; raises OSError."""
+    """Compares actions' paths with the files; raises OSError."""
     made = {a.path for a in actions if a.entry is not None and a.entry.is_folder}
     taken = {a.path for a in actions if a.entry is None}
     checked: list[Checked] = []

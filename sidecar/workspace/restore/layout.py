@@ -1,4 +1,4 @@
-"""Orders a plan's steps, and chooses a staging folder for each.
+"""Orders a plan's steps, and chooses staging folders.
 
 Files leave first, then emptied folders; new entries follow, outer before inner. Modes come last.
 """
@@ -94,7 +94,7 @@ def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
 
 
 class _Devices:
-    """Chooses a staging folder on each file system, since moves cannot cross."""
+    """Chooses a folder on each file system, since moves cannot cross."""
 
     def __init__(self, top: int) -> None:
         self._top = top

@@ -33,7 +33,7 @@ def move(source: At, target: At) -> None:
 
 
 def exchange(one: At, other: At) -> bool:
-    """Exchanges two existing entries at once; returns `False` where unsupported."""
+    """Exchanges existing entries at once; returns `False` where unsupported."""
     return _renamed(one, other, _EXCHANGE)
 
 

@@ -42,7 +42,7 @@ def check_path(path: bytes) -> None:
 
 
 class _Opened(AbstractContextManager[T]):
-    """Closes a descriptor at the end; a generator would take twice as long."""
+    """Closes a descriptor; a generator would take twice as long."""
 
     __slots__ = ("_descriptor", "_given")
 

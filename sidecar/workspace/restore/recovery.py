@@ -38,7 +38,7 @@ def claimed(root: bytes) -> Iterator[RestoreClaim]:
 async def recover(
     root: Path, store: Store, *, touched: OnTouched | None = None
 ) -> Recovered | None:
-    """End a dead process's restore; `None` without one.
+    """Ends a dead process's restore, if any.
 
     Due before loading a session of the workspace, and the first snapshot. Raises StorageFailed; the
     next call tries again.

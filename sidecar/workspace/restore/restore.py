@@ -101,7 +101,7 @@ async def restore(
     progress: StepsDone | None = None,
     quick: bool = False,
 ) -> RestoreOutcome:
-    """Carries out a plan in a workspace.
+    """Carries out a plan.
 
     `record`, called once after all moves, returns the session's changes to commit with the files.
     `touched` gets paths before and after moves, and after an undo. `stands`, called once durable,

@@ -1,4 +1,4 @@
-"""A restore's outcomes, and failures in words."""
+"""A restore's outcomes and failures."""
 
 import errno
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class Recovered:
 
 
 def failure(error: Exception) -> Exception:
-    """Puts an error in words, for a restore that is fully undone."""
+    """Puts an error in words, for a fully undone restore."""
     match error:
         case SidecarError():
             return error

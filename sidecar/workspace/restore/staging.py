@@ -1,4 +1,4 @@
-"""Writes new content durably into staging folders. Blocks."""
+"""Writes durably into staging folders. Blocks."""
 
 import ctypes
 import os
@@ -53,7 +53,7 @@ def make_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
-    """Yields new entries, up to `BATCH_FILES` or about `BATCH_BYTES` at once."""
+    """Yields up to `BATCH_FILES` or about `BATCH_BYTES` at once."""
     batch: list[Put] = []
     size = 0
     for put in puts:

@@ -1,1 +1,1 @@
-"""Stores exact states of a workspace's files cheaply."""
+"""Stores exact states of files cheaply."""

@@ -1,4 +1,4 @@
-"""A workspace's chain of snapshots, as this process knows it."""
+"""Chains of snapshots, as this process knows them."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -80,7 +80,7 @@ class SnapshotChain:
         return moved
 
     async def fill(self, addition: Addition, *, complete: bool = False) -> ChainMoved | None:
-        """Stores more of the head's state; returns the head if another process moved it."""
+        """Adds to the head's state; returns the head if another process moved it."""
         moved = self._done(await self._rows.fill(self._id, self.head, addition, complete=complete))
         self.complete = self.complete or (complete and moved is None)
         if moved is None:

@@ -1,4 +1,4 @@
-"""Reads from its index which paths git tracks."""
+"""Reads which paths git tracks."""
 
 import struct
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ MOST_BYTES = 256 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """The tracked files and their parents, by relative path."""
+    """Tracked files and their parents, by relative path."""
 
     files: frozenset[bytes]
     folders: frozenset[bytes]

@@ -162,7 +162,7 @@ class IgnoreRules:
     def inside(
         self, root: Path, folder: bytes, *, git: bool, gitignore: bool, unsaid: bool = False
     ) -> "IgnoreRules":
-        """Returns the rules of `folder`; `unsaid`: no rule matches that folder (`keeps_all`)."""
+        """`unsaid`: no rule matches that folder (`keeps_all`)."""
         only = self.only_tracked or (not unsaid and self._matches(folder, True))
         if not (git or gitignore) and self.own == (False, False) and only == self.only_tracked:
             return self

@@ -25,7 +25,7 @@ Batch: TypeAlias = dict[bytes, SeenEntry]
 
 
 class Beginning:
-    """Keeps a first snapshot's files until their content is stored."""
+    """Keeps files until their first content is stored."""
 
     def __init__(self) -> None:
         self._left: Batch | None = {}
@@ -56,7 +56,7 @@ class PreImage:
     same: bool
 
     def followed(self, follow: bool) -> SeenEntry:
-        """Returns the entry; `follow`: checked at each snapshot, even if ignored."""
+        """`follow`: checked at each snapshot, even if ignored."""
         return self.seen._replace(followed=follow)
 
     def looked(self, path: bytes, seen: SeenEntry) -> Looked:

@@ -43,7 +43,7 @@ def take_over(state: KnownPaths, known: Mapping[bytes, SeenEntry | None]) -> Non
 
 
 def missed(scan: Scan, state: KnownPaths) -> set[bytes]:
-    """Returns scanned paths that differ from the known state, except by a folder's time alone."""
+    """Returns scanned paths that differ, except by a folder's time alone."""
     found = set(scan.gone)
     for path, now in scan.stats.items():
         seen = state.get(path)

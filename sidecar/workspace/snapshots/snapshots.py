@@ -75,7 +75,7 @@ class Snapshots:
         limits: Limits = USUAL,
         watch: ChooseWatch | None = choose,
     ) -> "Snapshots":
-        """Opens a chain, new or stored; looks at no file yet.
+        """Looks at no file yet.
 
         `now`: ms since 1970; without `watch` each snapshot looks at everything. Raises BadRequest
         if the folder can have none.

@@ -97,7 +97,7 @@ def read(
 
 
 def standing(base: bytes, path: bytes, found: os.stat_result) -> os.stat_result | None:
-    """Stats a scanned path again; returns `None` if unreachable without a link.
+    """Stats again; returns `None` if unreachable without a link.
 
     Returns `found` if unknown: no descriptors left, or the root moved.
     """

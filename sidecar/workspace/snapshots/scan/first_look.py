@@ -1,4 +1,4 @@
-"""First look at a workspace: every file passes here before the first turn."""
+"""Every file passes here before the first turn."""
 
 import os
 from collections.abc import Callable

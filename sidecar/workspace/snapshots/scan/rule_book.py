@@ -1,4 +1,4 @@
-"""Reads the ignore rules of each folder of a workspace once.
+"""Reads each folder's ignore rules once.
 
 Changes are kept only with a scan's result: after a failed scan, the next notices them again.
 """
@@ -40,7 +40,7 @@ class RuleBook:
         )
 
     def listed(self, folder: bytes, names: list[bytes], *, stale: bool) -> IgnoreRules:
-        """Returns a folder's rules; `stale`: rules read before may be outdated."""
+        """`stale`: rules read before may be outdated."""
         before = self.known(folder)
         own = (b".git" in names, b".gitignore" in names)
         if before is not None and not stale and before.own == own:

@@ -118,7 +118,7 @@ class Scan:
         return len(sizes) <= FEW and sum(sizes) <= FEW_BYTES
 
     def path(self, path: bytes, *, deep: bool) -> None:
-        """Looks at one path; with `deep`, or at a new folder, at everything below too."""
+        """With `deep`, or at a new folder, looks at everything below too."""
         if not path:
             self._visit((b"", True, False, False), everywhere=True)
             return

@@ -58,14 +58,14 @@ class Noticing:
         watch.close()
 
     def quiet(self, state: KnownPaths) -> bool:
-        """Whether nothing changed before this call; quick, `False` where unknown."""
+        """Whether nothing has changed; quick, `False` where unknown."""
         watch, waiting = self.watch, self.waiting
         if watch is None or waiting or not watch.idle() or self._moved(state):
             return False
         return not self.unwatched or not (self.unwatched.notice(state, waiting) or waiting)
 
     async def gather(self, state: KnownPaths) -> tuple[Noticed, bool]:
-        """Returns all changes, and whether rules outside the workspace changed."""
+        """Also tells whether rules outside the workspace changed."""
         noticed, self.waiting = self.waiting, Noticed()
         try:
             if self.watch is None:

@@ -46,17 +46,16 @@ class CookieWatch:
             raise WatchFailed(f"The system gives no events: {error}") from error
 
     def add(self, folder: bytes) -> None:
-        """Does nothing, since subfolders are watched already."""
+        """Subfolders are watched already."""
 
     def drop(self, folder: bytes) -> None:
-        """Does nothing, since removed folders are no longer watched."""
+        """Removed folders are no longer watched."""
 
     def idle(self) -> bool:
-        """Returns `False`, since only `settle` can tell."""
+        """Only `settle` can tell."""
         return False
 
     def drain(self, into: Noticed) -> bool:  # noqa: ARG002 - a `Watch` takes it
-        """As `idle`."""
         return False
 
     def settle(self, into: Noticed) -> bool:

@@ -28,7 +28,7 @@ class Unwatched:
         return bool(self.follow or self._linked or self._outside)
 
     def notice(self, state: KnownPaths, into: Noticed) -> bool:
-        """Adds changed paths; returns whether rule files outside changed."""
+        """Returns whether rule files outside changed."""
         for path in (*self.follow, *self._linked):
             seen = state.get(path)
             try:

@@ -68,7 +68,7 @@ ChooseWatch: TypeAlias = Callable[[Path, Path], Watch]
 
 
 def choose(root: Path, cookies: Path) -> Watch:
-    """Starts a watch; raises WatchFailed where there is none. Blocks."""
+    """Raises WatchFailed where there is none. Blocks."""
     reason = why_no_events(os.fsencode(root))
     if reason:
         raise WatchFailed(reason)
