@@ -47,7 +47,6 @@ def refused(console: Console, message: str) -> int:
 
 
 def say(line: str) -> None:
-    """Prints a line to stderr."""
     sys.stderr.write(f"{visible(line)}\n")
 
 

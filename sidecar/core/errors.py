@@ -115,7 +115,7 @@ class StorageFailed(SidecarError):
 
 
 def innermost(error: Exception) -> Exception:
-    """Returns the error within nested exception groups, a `SidecarError` if there is one."""
+    """Finds the error within nested exception groups, a `SidecarError` if any."""
     while isinstance(error, ExceptionGroup):
         inner = [e for e in error.exceptions if isinstance(e, Exception)]
         error = next((e for e in inner if isinstance(e, SidecarError)), inner[0])

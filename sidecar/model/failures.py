@@ -106,7 +106,6 @@ def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
 
 
 def can_pass(status: int) -> bool:
-    """Whether a status is a server fault or may pass."""
     return status >= 500 or status in _PASSING_STATUS
 
 

@@ -84,7 +84,6 @@ class Models:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Ids to choose from."""
         return suggested(self._config)
 
     def info(self, model_id: str) -> ModelInfo:
@@ -103,7 +102,6 @@ class Models:
             await one.model.aclose()
 
     async def warm_up(self) -> None:
-        """Imports the SDK in a thread, if a hosted model is configured."""
         if self._config.model != OFFLINE_MODEL:
             await self._hosted_for(self._config.model).model.warm_up()
 

@@ -140,7 +140,6 @@ def _compression(one: PolicyTally) -> JsonObject | None:
 
 
 def share(part: float, whole: float) -> float:
-    """Returns 1.0 for a share of nothing."""
     return round(part / whole, 4) if whole else 1.0
 
 

@@ -315,7 +315,6 @@ def media_in(value: object) -> tuple[Media, ...]:
 
 
 def objects(value: object) -> list[JsonObject]:
-    """Returns `[]` for other values."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 

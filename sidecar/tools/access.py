@@ -67,10 +67,7 @@ def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
 
 
 def look_around(root: Path, variables: Mapping[str, str]) -> None:
-    """Fills caches that checks of edited files use, before the first edit. Blocks.
-
-    Reads names in the folders above and the home folder, and words of variables.
-    """
+    """Fills caches for checks of edited files, before the first edit. Blocks."""
     real = Path(os.path.realpath(root))
     linked_names((".",), real, real, holds_later, variables)
     naming(real, real, variables)

@@ -40,7 +40,7 @@ class Growing(Generic[M, T]):
         self._ends = array("L", (0,))
 
     def of(self, members: Iterable[M]) -> Sequence[T]:
-        """Returns the values of all members; the list is good until the next call."""
+        """The returned list is good until the next call."""
         now = list(members)
         same = unchanged(self._members, now)
         del self._made[self._ends[same] :], self._ends[same + 1 :]

@@ -30,12 +30,10 @@ def tool_name(name: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Replaces characters invalid in names and ids by `_`."""
     return _NO_NAME.sub("_", text)
 
 
 def tool_input(value: Json) -> JsonObject:
-    """Returns an object: `value`, `{"input": value}`, or empty for `None`."""
     if isinstance(value, dict):
         return value
     return {} if value is None else {"input": value}

@@ -85,7 +85,6 @@ def first_line(messages: Sequence[Message]) -> str:
 
 
 def title_of(text: str) -> str:
-    """Returns the first line, cut to `TITLE` characters."""
     line = next(iter(text.strip().splitlines()), "").strip()
     return line if len(line) <= TITLE else f"{whole_letters(line, TITLE - 1).rstrip()}…"
 

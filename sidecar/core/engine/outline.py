@@ -46,10 +46,7 @@ def outlined(plan: Plan, situation: Situation, rewrite_id: str) -> Outline | Non
 
 
 def begun_by_user(plan: Plan, prompt: Prompt) -> Plan | None:
-    """The plan with a note at the start, if the prompt would begin with an answer.
-
-    Providers refuse such a prompt.
-    """
+    """Adds a note if the prompt would begin with an answer, which providers refuse."""
     begins = bool(prompt.messages) and prompt.messages[0].role == "assistant"
     return replace(plan, note=plan.note or HEAD, first=0) if begins else None
 
@@ -63,7 +60,7 @@ def anchor_after(situation: Situation) -> MessageId | None:
 
 
 def opens_epoch(plan: Plan, situation: Situation, held: bool) -> bool:
-    """Tells whether a rewrite begins an epoch; `held`: an earlier request held its first change.
+    """Whether a rewrite begins an epoch; `held`: an earlier request held its first change.
 
     A rewrite by hand, or before an epoch's first request, always does.
     """

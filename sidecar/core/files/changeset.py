@@ -98,7 +98,6 @@ def attribute(
 
 
 def same(one: TreeEntry | None, other: TreeEntry | None) -> bool:
-    """Whether mode and content agree."""
     if one is None or other is None:
         return one is other
     return one.mode == other.mode and same_content(one, other)

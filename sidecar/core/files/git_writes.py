@@ -42,7 +42,7 @@ class GitChange:
 
 
 def git_changes(command: str, folder: str = "") -> tuple[GitChange, ...]:
-    """Returns what git may change, in order; relative paths are below `folder`."""
+    """Relative paths are below `folder`."""
     if "git" not in command:
         return ()
     found: list[GitChange] = []

@@ -46,7 +46,7 @@ _TEMPORARY = ("/dev/", "/tmp/", "/private/tmp/", "/var/folders/", "/proc/")
 
 
 def writes(command: str, folder: str = "") -> tuple[ShellWrite, ...]:
-    """Returns written files in order; relative paths are below `folder`."""
+    """Relative paths are below `folder`."""
     if not _MAY.search(command):
         return ()
     text, bodies = split(command)

@@ -61,7 +61,6 @@ def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[PathVerdict
 
 
 def with_it(other: PathVerdict, path: bytes) -> PathVerdict:
-    """Returns the verdict for a path of a rename whose other, `path`, must stay."""
     return PathVerdict(
         other.fate, f"It was renamed together with {shown(path)}, which has to stay as it is."
     )

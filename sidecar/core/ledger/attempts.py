@@ -1,4 +1,4 @@
-"""Tells which failed calls went through later.
+"""Tells which failed calls succeeded later.
 
 A failure is a lesson while nothing of it went through; a mere look teaches none.
 """
@@ -185,7 +185,7 @@ def needs(part: ToolPart) -> frozenset[str]:
 
 
 def _is_wanted(given: Json, command: str) -> bool:
-    """Tells whether a call expects failure, and its command prints how it ended."""
+    """Whether a call expects failure, and its command prints how it ended."""
     said = given.get("description") if isinstance(given, dict) else None
     comments = "\n".join(re.findall(r"(?m)^[ \t]*#[ \t]*(.+)$", command[:_LONGEST]))
     wants = _WANTS_FAILURE.search(f"{said}\n{comments}")
@@ -223,7 +223,7 @@ def achieved(part: ToolPart, deeds: tuple[Deed, ...]) -> frozenset[str]:
 
 
 def is_overcome(same: str, missing: Collection[str], done: Collection[str]) -> bool:
-    """Tells whether a failed attempt, or each of its steps, succeeded later."""
+    """Whether a failed attempt, or each of its steps, succeeded later."""
     if same in done or all(step in done for step in missing if step[0] not in "+*"):
         return True
     if _CHECK in done and any(

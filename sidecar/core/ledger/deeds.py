@@ -139,7 +139,7 @@ def means_of(tool: str) -> Means:
 
 
 def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
-    """Gives a call's deeds; none if the call did not run."""
+    """Empty if the call did not run."""
     name = own_name(part.name)
     given = part.input
     if name == "batch" and isinstance(given, dict):
@@ -169,7 +169,7 @@ def changed(deeds: tuple[Deed, ...]) -> Iterator[TouchedFile]:
 def list_after(
     listed: Mapping[str, tuple[str, TodoProgress]], deed: Deed
 ) -> Mapping[str, tuple[str, TodoProgress]] | None:
-    """Gives the to-do list by key after a deed; `None` for unrelated deeds."""
+    """Returns `None` for unrelated deeds."""
     match deed:
         case ListedTodo(items=items):
             return {str(number): item for number, item in enumerate(items)}
@@ -195,7 +195,7 @@ def _ran(part: ToolPart) -> bool:
 
 
 def _refused(part: ToolPart, text: str) -> bool:
-    """Tells whether a tool reports that nothing was done; errors quoted in a file do not count."""
+    """Whether a tool reports that nothing was done; errors quoted in a file do not count."""
     metadata: JsonObject = getattr(part.state, "metadata", {})
     return metadata.get("isError") is True or bool(_REFUSED.match(text[:200]))
 

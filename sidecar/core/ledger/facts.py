@@ -185,7 +185,7 @@ def _named(content: str) -> tuple[str, ...]:
 
 
 def _stands(name: str, text: str) -> bool:
-    """Tells whether a text has a whole name: 15 is not in 1500, nor `run` in `rerun`."""
+    """Whether a text has a whole name: 15 is not in 1500, nor `run` in `rerun`."""
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]

@@ -7,7 +7,7 @@ from sidecar.core.ledger.ledger import File, Ledger, Todo, joined
 
 
 def merged(earlier: Ledger, later: Ledger) -> Ledger:
-    """Merges two ledgers; the later goal becomes a directive."""
+    """The later goal becomes a directive."""
     if earlier.goal is None:
         directives, goal = later.directives, later.goal
     else:
@@ -39,7 +39,7 @@ def merged(earlier: Ledger, later: Ledger) -> Ledger:
 
 
 def current(ledger: Ledger) -> str:
-    """Gives what is in progress, else planned first; may be empty."""
+    """Gives the task in progress, else the first planned, else ""."""
     running = (task.task for task in ledger.subtasks if task.status == "running")
     todo = ledger.todo
     return next(iter((*todo.in_progress, *running, *todo.planned)), "")

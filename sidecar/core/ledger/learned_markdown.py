@@ -87,7 +87,7 @@ class MergedLearned:
 
 
 def is_worth_keeping(fact: Fact, sessions: int) -> bool:
-    """Tells whether later sessions need a fact that a number of `sessions` confirmed.
+    """Whether later sessions need a fact that so many `sessions` confirmed.
 
     A tool's words never become rules. Suspected secrets stay out: others may read the file.
     """

@@ -91,7 +91,7 @@ def to_json(checkpoint: Milestone) -> JsonObject:
 
 
 def from_json(body: Json) -> Milestone:
-    """Reads a milestone; raises ValueError, saying where."""
+    """Raises ValueError, saying where."""
     given = _object(body)
     if given.get("format") != FORMAT:
         raise ValueError(f"a checkpoint of format {given.get('format')!r}, not {FORMAT}")
@@ -119,7 +119,7 @@ def from_json(body: Json) -> Milestone:
 
 
 def to_markdown(checkpoint: Milestone, when: str) -> str:
-    """Writes a milestone; `when` is its time in words."""
+    """`when` is the milestone's time in words."""
     return "\n".join(_markdown(checkpoint, when)).rstrip() + "\n"
 
 

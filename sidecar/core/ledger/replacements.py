@@ -41,7 +41,7 @@ class Replacement:
     fate: GitFate = "unknown"
 
     def may_reach(self, path: str) -> bool:
-        """Tells whether an unknown change may concern `path`, in any spelling, or by its folder."""
+        """Whether an unknown change may concern `path`, in any spelling, or by its folder."""
         if self.new is not None:
             return False
         mine, other = map(_between_slashes, (self.path, path))
@@ -54,7 +54,7 @@ def _between_slashes(path: str) -> str:
 
 
 def replacements(part: ToolPart) -> tuple[Replacement, ...]:
-    """Gives a call's replacements in order; none if the call failed."""
+    """Empty if the call failed."""
     name = own_name(part.name)
     if name not in EDITS | SHELLS or not isinstance(part.state, ToolCompleted) or failed(part):
         return ()

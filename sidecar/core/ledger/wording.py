@@ -40,7 +40,6 @@ def file_line(file: File) -> str:
 
 
 def changed_lines(ledger: Ledger, told: Collection[str] = ()) -> Iterator[str]:
-    """Names the newest changed files not `told`, and counts the others by folder."""
     files = [file for file in reversed(ledger.changed) if file.path not in told]
     yield from map(file_line, files[:MOST_NAMED])
     if more := [file.path for file in files[MOST_NAMED:]]:

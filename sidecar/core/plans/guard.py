@@ -56,7 +56,7 @@ def must_stay(situation: Situation) -> frozenset[PartId]:
 
 
 def running_turn(situation: Situation) -> frozenset[PartId]:
-    """Gives the running turn's calls and answers, or nothing if they exceed `RUNNING_SHARE`."""
+    """Gives the running turn's calls and answers, unless above `RUNNING_SHARE`."""
     items = [item for item in situation.items if item.unit.kind not in NOTES]
     turn = max((item.unit.turn for item in items), default=0)
     said = [i for i in items if i.unit.turn == turn and i.unit.kind in ("call", "prose")]
@@ -126,5 +126,4 @@ def with_thinking_dropped(
 
 
 def is_thinking(item: Item) -> bool:
-    """Tells whether an item is thinking in view."""
     return item.unit.kind == "reasoning" and not isinstance(item.shown, Dropped)

@@ -149,7 +149,7 @@ def cures_of(units: Sequence[Unit], failures: Set[PartId]) -> Mapping[PartId, Un
 
 
 def _in_its_place(failed: Unit, later: Unit) -> bool:
-    """Tells whether `later` went through with the same tool, or half of a command's words."""
+    """Whether `later` went through with the same tool, or half of a command's words."""
     if later.tool != failed.tool or later.status != "ok":
         return False
     if failed.means != "shell":
@@ -232,7 +232,6 @@ def _result(text: str) -> str:
 
 
 def _told(text: str) -> str:
-    """Removes durations, and shortens hashes to nine characters."""
     return _HASH.sub(r"\1", _LASTED.sub("", text))
 
 
@@ -378,5 +377,4 @@ def _name(path: str) -> str:
 
 
 def short(path: str) -> str:
-    """Gives a path's last two names."""
     return "/".join(path.split("/")[-2:]) or "."

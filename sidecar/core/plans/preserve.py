@@ -13,7 +13,7 @@ NAMED_SHARE = 0.15
 
 
 def is_preserved(unit: Unit, preserve: Preserve) -> bool:
-    """Tells whether settings keep a unit by tool, or by words or patterns in its text."""
+    """Whether settings keep a unit by tool, or by words or patterns in its text."""
     if unit.tool and unit.tool.lower() in {tool.lower() for tool in preserve.tools}:
         return True
     held = (unit.text, unit.call, unit.argument)
@@ -24,7 +24,7 @@ def is_preserved(unit: Unit, preserve: Preserve) -> bool:
 
 
 def is_named(unit: Unit, names: Iterable[str]) -> bool:
-    """Tells whether a call's argument is one of the names, or a path ending in one."""
+    """Whether a call's argument is one of the names, or a path ending in one."""
     said = unit.argument
     return bool(said) and any(
         said == name or said.endswith("/" + name)

@@ -48,7 +48,6 @@ def lessons(shown: UnitsShown, failures: Set[PartId]) -> Mapping[PartId, Unit]:
 
 
 def first_line(text: str, most: int) -> str:
-    """Gives a text's first line, or nothing if the text is short."""
     if len(text) < SHORT:
         return ""
     return one_line(next((line.strip() for line in text.splitlines() if line.strip()), ""), most)
@@ -90,7 +89,7 @@ def _learnt(text: str) -> str:
 
 
 def _lost(unit: Unit, how: Shown | None) -> bool:
-    """Tells whether a failed call's error is out of view."""
+    """Whether a failed call's error is out of view."""
     match how:
         case Dropped():
             return True

@@ -100,13 +100,13 @@ def _is_request(unit: Unit) -> bool:
 
 
 def _answers(units: Sequence[Unit]) -> bool:
-    """Tells whether the model wrote a text after its last call."""
+    """Whether the model wrote a text after its last call."""
     said = next((unit.kind for unit in reversed(units) if unit.kind in ("prose", "call")), "")
     return said == "prose"
 
 
 def _goes_on(units: Sequence[Unit]) -> bool:
-    """Tells whether a machine's message came last, or a subtask or to-do is open."""
+    """Whether a machine's message came last, or a subtask or to-do is open."""
     listed: Mapping[str, tuple[str, TodoProgress]] = {}
     for deed in (deed for unit in units for deed in unit.deeds):
         if isinstance(deed, Delegated) and (
@@ -224,7 +224,7 @@ def joined(spans: Iterable[Span], text: str) -> tuple[Span, ...]:
 
 
 def is_media(item: Item) -> bool:
-    """Tells an image or document by fewer bytes of text than tokens."""
+    """Images and documents have fewer bytes of text than tokens."""
     return size_of(item.unit.text) < item.tokens_whole
 
 

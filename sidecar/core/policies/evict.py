@@ -154,7 +154,7 @@ def referred_to(situation: Situation, items: list[Item]) -> frozenset[PartId]:
 
 
 def weighed(weights: Mapping[str, float], name: str = HYBRID) -> Evict:
-    """Makes the policy; raises `ValueError` as `check_weights` does."""
+    """Raises `ValueError` as `check_weights` does."""
     check_weights(weights)
     return Evict(name, tuple(weights.items()))
 

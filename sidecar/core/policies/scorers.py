@@ -136,5 +136,4 @@ def shingles(text: str) -> frozenset[str]:
 
 
 def held(one: Set[str], other: Set[str]) -> float:
-    """Share, 0 to 1, of `one` in `other`."""
     return len(one & other) / len(one) if one else 0.0

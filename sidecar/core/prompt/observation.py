@@ -154,7 +154,6 @@ Observe: TypeAlias = Callable[[Observation | PendingObservation], None]
 
 
 def read(seen: Observation | PendingObservation) -> Observation | None:
-    """Returns the observation, made now if it is pending."""
     return seen() if callable(seen) else seen
 
 

@@ -70,7 +70,6 @@ class Static:
 
 
 def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
-    """Builds a prompt without breakpoints."""
     messages: list[Rendered] = []
     append(messages, history)
     return Prompt(static.tools, static.system, tuple(messages))

@@ -264,7 +264,7 @@ class SeenFiles:
         return sorted(found, key=lambda one: one[1].changed)[-MOST_CHANGED:]
 
     def held_against(self, present: Mapping[str, str | None]) -> "SeenFiles":
-        """Holds each file against its `present` text; `None`: the file is gone."""
+        """`present`: text by path; `None`: the file is gone."""
         files = {
             path: file.held_against(present[path]) if path in present else file
             for path, file in self.files.items()

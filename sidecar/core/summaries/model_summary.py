@@ -240,7 +240,7 @@ _SHORT_REFUSAL = 600
 
 
 def read_summary(reply: str) -> Reading:
-    """Reads a reply; raises ValueError without a summary."""
+    """Raises ValueError without a summary."""
     clean = reply.encode("utf-8", "replace").decode("utf-8")
     found = claims_in(_DROPPED.sub("", clean))
     text, calls = _TOOLISH.subn("", found.rest)
@@ -288,7 +288,7 @@ def note_of(text: str, by: SummaryWriter) -> str:
 
 
 def summary_in(note: str) -> str | None:
-    """Gives a note's summary; `None` for other notes."""
+    """Returns `None` for other notes."""
     match = _NOTE.match(note)
     return None if match is None else match[1]
 

@@ -116,7 +116,7 @@ Answer with one JSON object and nothing before it. Leave out turns that you keep
 
 
 def read_scores(reply: str, turns: Iterable[ScoredTurn]) -> Scores:
-    """Reads a reply's scores; turns without one are kept.
+    """Turns without a score are kept.
 
     Raises ValueError for no scores, an unknown turn or action, or a turn twice.
     """
@@ -205,7 +205,7 @@ def addresses(turn: ScoredTurn) -> tuple[str, ...]:
 
 
 def _stands(name: str, text: str) -> bool:
-    """Tells whether a text has a whole name: `src/app` is not in `src/app/main.py`."""
+    """Whether a text has a whole name: `src/app` is not in `src/app/main.py`."""
     whole = rf"(?<![\w/.\-]){re.escape(name)}(?![\w/\-]|\.\w)"
     return re.search(whole, text) is not None
 

@@ -47,7 +47,6 @@ class TooDeep(ValueError):
 
 
 def escapes_mended(text: str, known: re.Pattern[str] = _ESCAPE) -> str:
-    """Doubles backslashes that begin no `known` escape."""
     return known.sub(lambda found: found[0] if found[1] else "\\\\", text)
 
 

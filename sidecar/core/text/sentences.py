@@ -131,7 +131,6 @@ def is_heading(line: str) -> bool:
 
 
 def is_item(line: str) -> bool:
-    """Whether a line is a list item, quotation or heading."""
     return _ITEM.match(line) is not None
 
 

@@ -37,7 +37,6 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Works as `visible`, but keeps line ends and tabs."""
     return visible(text, keep="\n\t")
 
 

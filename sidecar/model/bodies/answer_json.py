@@ -17,7 +17,7 @@ def json_object(value: Json) -> JsonObject:
 
 
 def kept(block: JsonObject) -> JsonObject:
-    """Returns a block that can be stored and sent back, empty if nested too deep."""
+    """Empty if nested too deep to be stored and sent back."""
     return {} if is_deep(block) else json_object(plain(block))
 
 

@@ -26,7 +26,6 @@ _Marks = Mapping[int, Breakpoint]
 
 
 def chat_body(request: ModelRequest, dialect: Dialect, cache_key: str) -> JsonObject:
-    """Encodes a body."""
     marks = _marks(request, dialect)
     messages = _system(request.prompt, marks.get(None, {}))
     for number, message in enumerate(request.prompt.messages):

@@ -88,7 +88,7 @@ class GeminiDecoder:
                 self._stop = self._stop or "refusal"
 
     def end(self) -> Iterator[StreamEvent]:
-        """Ends the answer. Raises EndedEarly if its end was not told."""
+        """Raises EndedEarly if the answer's end was not told."""
         if not self._stop:
             raise EndedEarly
         yield from self._closed()

@@ -93,7 +93,6 @@ class GeminiEncoder:
 
 
 def sent_name(name: str) -> str:
-    """Begins a tool's name as the API demands: with a letter or `_`."""
     return name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"
 
 

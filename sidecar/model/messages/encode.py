@@ -28,8 +28,6 @@ _Change: TypeAlias = Callable[[Block, Breakpoint | None, bool], Any]
 
 
 def encode(request: ModelRequest) -> JsonObject:
-    """Encodes a body without `stream`."""
-
     def written(pieces: Sequence[EncodedPiece]) -> list[JsonObject]:
         return [_object(piece) for piece in pieces]
 

@@ -40,7 +40,6 @@ class ResponseOptions:
 
 
 def response_body(request: ModelRequest, options: ResponseOptions, cache_key: str) -> JsonObject:
-    """Encodes a body."""
     prompt = request.prompt
     items = _opening(prompt, options)
     items += [item for one in prompt.messages for item in _items(one, options)]

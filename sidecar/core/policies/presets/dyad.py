@@ -28,7 +28,7 @@ class Dyad:
         return "cold" if standing.opens_turn and not standing.warm else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Purges old raw blocks; those of unknown age stay."""
+        """Blocks of unknown age stay."""
         before = situation.standing.now - AGE_MS
         old = [i for i in situation.items if i.unit.kind in RAW and 0 < i.unit.at < before]
         edits = leave_out(old, untouchable(situation), f"older than {DAYS} days")
