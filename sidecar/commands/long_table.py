@@ -13,7 +13,7 @@ GAP = "  "
 
 
 class LongTable:
-    """A table without a box, of one line a row, but for the last column, which is folded.
+    """A table without a box, one line a row, except the folded last column.
 
     `right` numbers the columns that end alike; `most` caps a column's width, by number.
     """

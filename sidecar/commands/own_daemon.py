@@ -1,4 +1,4 @@
-"""Connects to the daemon that windows share, if any, else to one for one command."""
+"""Connects to the daemon that windows share, else to one for one command."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ DAEMON = (*_SERVE, "--alone")
 
 
 def own_daemon() -> AbstractAsyncContextManager[Client, bool | None]:
-    """Connects to the shared daemon, as another could not write sessions that windows have open.
+    """Connects to the shared daemon, as another could not write windows' open sessions.
 
     Without one, starts a daemon that logs errors only, unless SIDECAR_LOG is set.
     """

@@ -64,9 +64,9 @@ def _provider(name: str, table: object) -> NamedProvider:
 def with_keys(
     told: tuple[NamedProvider, ...], variables: Mapping[str, str]
 ) -> tuple[NamedProvider, ...]:
-    """With keys out of variables, and with those that are known by their variable alone.
+    """Adds keys out of variables, and providers known by their variable alone.
 
-    A key of the keyring is looked up when it is first used.
+    A keyring's key is looked up at first use.
     """
     usual = tuple(_usual(variables))
     named = {one.name for one in told}

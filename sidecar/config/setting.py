@@ -26,7 +26,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting; a workspace may not set it if `own`, and `theirs` reads a workspace's values.
+    """A setting, not for workspaces if `own`; `theirs` reads a workspace's values.
 
     `secret`: never shown. `adds_up`: the layers' lists are joined.
     """

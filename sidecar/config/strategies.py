@@ -1,4 +1,4 @@
-"""The `agents` setting, which gives an agent by name another policy."""
+"""The `agents` setting gives an agent another policy, by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
 """Compiles regular expressions when first used.
 
-Compiling all at import would take as long as half the other imports.
+Compiling all at import takes half as long as the other imports.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Values that make up a conversation, equal by content."""
+"""Values of a conversation, equal by content."""
 
 from binascii import a2b_base64
 from dataclasses import dataclass, field

@@ -32,9 +32,9 @@ class Endpoint:
 
 
 def key_of(told: str) -> str:
-    """Gives the key itself; looks up `keyring:SERVICE` or `keyring:SERVICE/USER`. Blocks.
+    """Looks up `keyring:SERVICE` or `keyring:SERVICE/USER`; gives other keys back.
 
-    Raises ModelFailed, where the system's keyring has none or cannot be asked.
+    Blocks. Raises ModelFailed if the keyring has none or cannot be asked.
     """
     if not told.startswith(FROM_KEYRING):
         return told

@@ -69,7 +69,7 @@ _TOO_LONG = (
 
 
 class EndedEarly(Exception):
-    """The stream ended cleanly before the answer's end, or with what is no answer."""
+    """The stream ended cleanly before the answer's end, or without an answer."""
 
 
 class ToldFailure(Exception):
@@ -183,7 +183,7 @@ def _identified(failed: ModelFailed, error: Exception) -> ModelFailed:
 
 
 def _details(error: Exception) -> Iterator[JsonObject]:
-    """Gives Google's details of an error, such as `ErrorInfo` and `RetryInfo`."""
+    """Gives Google's details, such as `ErrorInfo` and `RetryInfo`."""
     match getattr(error, "details", None):
         case {"error": {"details": list(details)}}:
             yield from (one for one in details if isinstance(one, dict))

@@ -31,7 +31,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 class HostedModel(ABC):
-    """The `Model` of `model.contract` for hosted providers; a vendor's class speaks to the SDK."""
+    """The `Model` for hosted providers; a vendor's class speaks to the SDK."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class HostedModel(ABC):
 
     @abstractmethod
     async def renew(self, request: ModelRequest, headers: Mapping[str, str]) -> Usage:
-        """Asks for no answer, so that the prefix stays cached; raises the SDK's errors."""
+        """Keeps the prefix cached, without an answer; raises the SDK's errors."""
 
     # --- for sessions ------------------------------------------------------------------------
 

@@ -21,8 +21,7 @@ _IMPORTED = re.compile(r"^from (\.[\w.]*) import (?:\(([^)]*)\)|([^(\n]*))", re.
 def late_names(package: str, within: str) -> Iterator[None]:
     """Makes the block's imports of `package` and of packages in its `within` late.
 
-    Such a package is run as a whole once it is asked for a name that its `__init__` does not import
-    by name.
+    Such a package runs whole once asked for a name that its `__init__` does not import by name.
     """
     finder = _Finder(package, f"{package}.{within}")
     sys.meta_path.insert(0, finder)

@@ -1,4 +1,4 @@
-"""A named provider's model: requests say `name/model`, the provider gets its own id."""
+"""A named provider's model: requests say `name/model`, the provider gets `model`."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

@@ -21,7 +21,7 @@ OTHERWISE = 3
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """The number of attempts; seconds of the longest wait, and of all."""
+    """Number of attempts; seconds of the longest wait, and of all."""
 
     attempts: int
     longest: float

@@ -96,8 +96,8 @@ def limits(tokens: int, stall: float = STALL) -> AnswerLimits:
 class InTime:
     """Applies an answer's limits to the SDK's decoder.
 
-    Raises Stalled if no whole event came in time; Endless if only pings came, or an answer or event
-    was too large.
+    Raises Stalled without a whole event in time; Endless for pings only, or too large an answer or
+    event.
     """
 
     def __init__(self, inner: EventCutter, limits: AnswerLimits) -> None:

@@ -1,4 +1,4 @@
-"""Models to choose from: the usual ones of each kind of provider, and what using them needs."""
+"""Models to choose from: the usual ones of each kind of provider, and their needs."""
 
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
@@ -17,7 +17,7 @@ _CLAUDE: frozenset[ProviderKind] = frozenset({"anthropic", "bedrock", "vertex", 
 
 
 def suggested(config: Config) -> tuple[str, ...]:
-    """Ids of models that can be asked, for pickers; looks nothing up."""
+    """Ids of usable models, for pickers; looks nothing up."""
     others = (
         f"{one.name}/{name}"
         for one in config.providers
@@ -41,7 +41,7 @@ def every(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def missing(one: NamedProvider) -> str:
-    """Says what a provider lacks; empty if it can be asked."""
+    """Says what a provider lacks; "" if usable."""
     names = VARIABLES.get(one.kind, ())
     if not one.api_key and names and one.kind not in LOCAL:
         return f"set {names[0]}"

@@ -123,7 +123,7 @@ def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession
 
 
 def sent_last(path: Path, count: Count, settings: Settings) -> Prompt:
-    """Returns the last request under the first policy, without system text and tools.
+    """Returns the first policy's last request, without system text and tools.
 
     Raises as `replay_file`.
     """

@@ -70,7 +70,7 @@ def placed_notes(
 
 
 class Decider:
-    """Decides about rewrites in one run, and holds the current view."""
+    """Decides about rewrites in a run, and holds the view."""
 
     def __init__(self, conversation: Conversation, policy: Policy, tell: Tell | None) -> None:
         self._messages = {message.id: message for message in conversation.messages}

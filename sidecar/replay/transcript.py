@@ -119,8 +119,8 @@ class TranscriptWriter:
     def user(self, parts: list[Part], at: Millis, *, typed: bool) -> Iterator[TranscriptEntry]:
         """Adds a user's message unless empty; a typed message opens a turn.
 
-        While calls are open, the message waits: results came first. What a program wrote in the
-        user's name is context; a slash command for a skill was typed.
+        While calls are open, the message waits. What a program wrote in the user's name is context;
+        a slash command for a skill was typed.
         """
         if not parts:
             return

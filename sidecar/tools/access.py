@@ -51,7 +51,7 @@ _OF_ENVIRONMENT = ("bin", "scripts", "lib", "lib64")
 
 
 def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
-    """Finds a call's access, by a few calls of lstat, with a `problem` for malformed input."""
+    """Finds a call's access with a few calls of lstat; `problem`: malformed input."""
     if spec.origin != "builtin":
         return Access(spec.kind, _client_title(spec, given))
     try:
@@ -116,7 +116,7 @@ def _by_command(found: Access, command: str, place: Place, context: ToolContext)
 def _writing(
     found: Access, names: tuple[str, ...], reals: list[Path], folder: Path, context: ToolContext
 ) -> Access:
-    """Adds other names of the files to write, and why the files are not ordinary.
+    """Adds other names of files to write, and why these are not ordinary.
 
     `names`: as given, relative to `folder`; `reals`: the same, resolved.
     """

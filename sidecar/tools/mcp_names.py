@@ -28,8 +28,8 @@ def server_of(spec: ToolSpec) -> str:
 def _plain(name: str, most: int) -> str:
     """As providers accept, without the separator `__`.
 
-    A changed name gets a hash, and so does one that ends as if with a hash: a rule for one tool
-    must not cover a second.
+    Changed names, and those that seem to end in a hash, get a hash: a rule for one tool must not
+    cover another.
     """
     plain = re.sub(r"_{2,}", "_", re.sub(r"[^a-zA-Z0-9_-]", "_", name)).strip("_")
     if plain and plain == name and len(name) <= most and not _HASHED.search(name):

@@ -82,7 +82,7 @@ async def run_builtin(
 ) -> ToolAnswer:
     """Runs a tool; failures become error answers.
 
-    A call whose access is no longer as `decided`, through a moved link, does not run; a change is
+    A call whose access differs from `decided`, through a moved link, does not run; changes are
     checked right before. Raises Cancelled once the client is gone.
     """
     spec, tool = BY_NAME.get(name), TOOLS.get(name)

@@ -143,7 +143,7 @@ def _fetching(command: str) -> Mapping[str, str]:
 
 
 def _named_anew(environment: Mapping[str, str]) -> dict[str, str]:
-    """Empties variables that name a file to obey, unless an absolute path without expansions."""
+    """Empties variables naming a file to obey, except absolute paths without expansions."""
     plain = re.compile(r"(?:/[^$`\\\"]*)?")
     return {name: "" for name in _OBEYED if not plain.fullmatch(environment.get(name, ""))}
 

@@ -148,7 +148,7 @@ def _found_nothing(part: ToolPart) -> bool:
 
 
 def failed(part: ToolPart) -> bool:
-    """Whether a call shows an error, a non-zero exit, or a traceback in the output."""
+    """Whether a call shows an error, non-zero exit or traceback."""
     if interrupted(part) or _found_nothing(part):
         return False
     match part.state:

@@ -47,12 +47,12 @@ def lacking(text: str) -> frozenset[str]:
 
 
 def unlike(text: str) -> bool:
-    """Whether an edit found another text than expected, so that the file must be read."""
+    """Whether an edit found another text than expected, so the file must be read."""
     return bool(_UNLIKE.search(text[:300]))
 
 
 def to_mend(text: str) -> bool:
-    """Whether files must be mended first: a failed check, or a merge's conflicts."""
+    """Whether files must be mended first, after a failed check or merge conflicts."""
     return bool(_MENDED.search(text[-8_000:]))
 
 

@@ -32,7 +32,7 @@ class Fact:
 
 
 def fact_id(fact: Fact) -> str:
-    """Returns an id by kind and words, equal for a fact learned again."""
+    """Returns an id, equal for a fact learned again."""
     words = f"{fact.kind}\n{normalised(fact.content).rstrip('.!;, ')}"
     hashed = digest(words.encode("utf-8", "surrogatepass")).removeprefix(TAG)
     return f"fact_{hashed[:16]}"
@@ -62,7 +62,7 @@ def from_json(body: Mapping[str, object]) -> Fact:
 
 
 def key_of(text: str) -> str:
-    """Hashes a text's words; returns "" without words."""
+    """Hashes a text's words; "" without any."""
     words = normalised(text).strip(" .,;:!-")
     return digest(words.encode("utf-8", "replace")).removeprefix(TAG) if words else ""
 

@@ -1,4 +1,4 @@
-"""Follows sequences that grow at the end, so that each member's value is made once."""
+"""Follows sequences that grow at the end, making each member's value once."""
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +31,7 @@ def identical(before: Sequence[object], now: Sequence[object]) -> int:
 
 
 class Growing(Generic[M, T]):
-    """Keeps the values made of one log's messages, or of its records, in a row."""
+    """Keeps the values made of one log's messages or records, in order."""
 
     def __init__(self, make: Callable[[M], Iterable[T]]) -> None:
         self._make = make

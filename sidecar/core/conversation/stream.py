@@ -13,7 +13,7 @@ BlockKind: TypeAlias = Literal["text", "reasoning", "tool", "opaque"]
 
 @dataclass(frozen=True, slots=True)
 class ResponseStarted:
-    """The provider accepted the request: the prompt is now in its cache.
+    """The provider accepted the request, and cached the prompt.
 
     `sdk`: the library's name and version, or empty.
     """

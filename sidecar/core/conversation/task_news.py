@@ -20,7 +20,7 @@ class TaskEnd:
 
 
 def task_end(text: str) -> TaskEnd | None:
-    """Reads a task's end; `None` for other texts, and for news of running tasks."""
+    """Returns `None` for other texts and for news of running tasks."""
     if not text.startswith(NEWS):
         return None
     task, status, result = (found.search(text) for found in (_TASK, _STATUS, _RESULT))

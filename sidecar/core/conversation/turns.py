@@ -60,7 +60,6 @@ def finished_steps(message: Message) -> tuple[StepFinishPart, ...]:
 def settle(
     message: Message, now: Millis, failure: ToolFailure, status: MessageStatus = "cut"
 ) -> Message:
-    """Closes an interrupted message: unfinished calls become errors."""
     parts = tuple(_settled(part, now, failure) for part in message.parts)
     ended = status if message.status == "open" else message.status
     if ended == message.status and parts == message.parts:

@@ -192,9 +192,9 @@ def _plain(text: str) -> str:
 
 
 def _unnamed(candidate: Candidate) -> Iterator[str]:
-    """Gives changed files that would be forgotten: no note and no call in view names them.
+    """Gives changed files that no note and no call in view would name.
 
-    Gives none if the notes tell of as many more files by number alone.
+    Gives none if the notes count as many unnamed files.
     """
     situation = candidate.situation
     changes = changes_of((item.unit for item in situation.items), situation.files.root)

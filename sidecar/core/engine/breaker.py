@@ -1,4 +1,4 @@
-"""Remembers plans that came to nothing, so that none is made again before a change."""
+"""Remembers plans that came to nothing, so none is made again before a change."""
 
 from dataclasses import dataclass, replace
 

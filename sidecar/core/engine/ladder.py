@@ -117,7 +117,7 @@ def descend(
 
 
 def _against(completed: Completed, situation: Situation) -> tuple[Refusal, ...]:
-    """Gives the objections to a plan; none if only unsent parts are cut."""
+    """Empty if only unsent parts are cut."""
     if not completed.opens:
         return ()
     view, prompt = completed.sent()
@@ -136,7 +136,6 @@ def coming(plan: Plan) -> int:
 
 
 def is_little(situation: Situation, plan: Plan) -> bool:
-    """Whether changed parts, with the summary, shrink by less than `LEAST_COMPRESSION`."""
     whole = replace(plan, tokens_after=plan.tokens_after + coming(plan))
     return compression(situation, whole) < LEAST_COMPRESSION
 

@@ -52,7 +52,7 @@ def begun_by_user(plan: Plan, prompt: Prompt) -> Plan | None:
 
 
 def anchor_after(situation: Situation) -> MessageId | None:
-    """Gives the first message after the rebuilt part."""
+    """Finds the first message after the rebuilt part."""
     for item in situation.items:
         if item.unit.kind not in NOTES and item.unit.step >= situation.step - 2:
             return item.unit.message_id

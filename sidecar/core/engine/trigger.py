@@ -9,7 +9,7 @@ from sidecar.core.plans.plan import Policy, Standing
 
 @lru_cache(maxsize=64)
 def compaction_point(policy: Policy, rest: Standing) -> int:
-    """Gives the prompt's tokens from which the policy rewrites as a turn opens, or the limit.
+    """Gives the prompt's tokens at which the policy rewrites as a turn opens, or the limit.
 
     `rest`: totals in which only size, and messages growing with it, can be a cause.
     """

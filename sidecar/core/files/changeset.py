@@ -1,7 +1,7 @@
 """Changes between two snapshots, per path, each with an author.
 
-The agent's are writes of tools, and those that its commands state. Other changes while a command
-ran are unknown; the rest is the user's.
+The agent's are writes of tools and those stated in its commands. Other changes while a command ran
+are unknown; the rest is the user's.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -19,9 +19,9 @@ PathChangeKind: TypeAlias = Literal["created", "modified", "deleted", "renamed",
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
-    """A path's change; `old` or `new` is `None` where the path had no entry.
+    """A path's change; `old` or `new` is `None` without an entry.
 
-    A rename stands at the new path, `source` is the path before, `old` the new path's former entry.
+    A rename stands at the new path; `source` is the path before, `old` the new path's former entry.
     """
 
     path: bytes
@@ -68,8 +68,8 @@ def attribute(
     """Finds the authors of an interval's changes.
 
     `tools`: writes in order. `shell`: a command ran; `vouched` tests whether a command states a
-    change. `saved`: paths saved by the editor. `between_steps`: all is the user's. Paths that
-    ignore rules merely hide or show are left out.
+    change. `saved`: paths saved by the editor. `between_steps`: all is the user's. Omits paths that
+    ignore rules merely hide or show.
     """
     writes: dict[bytes, list[ToolWrite]] = {}
     for write in () if between_steps else tools:
@@ -104,7 +104,7 @@ def same(one: TreeEntry | None, other: TreeEntry | None) -> bool:
 
 
 def state(entry: TreeEntry | None) -> Hashable:
-    """Returns a key, equal for states that are `same`."""
+    """Equal for states that are `same`."""
     if entry is None:
         return None
     return entry.mode, entry.hash or (entry.size, entry.version)

@@ -27,7 +27,7 @@ _MAY = re.compile(
 
 
 def formatted(command: str) -> frozenset[str]:
-    """Returns endings of paths that a command may have formatted; `ANY` for all."""
+    """Returns endings of paths that a command may format; `ANY` for all."""
     if not _MAY.search(command):
         return frozenset()
     text, _ = split(command)

@@ -29,7 +29,7 @@ class Placing:
     needed: dict[bytes, TreeEntry] = field(default_factory=dict)
 
     def settle(self) -> None:
-        """Withdraws impossible verdicts until the rest is possible."""
+        """Withdraws verdicts until the rest is possible."""
         while self._blocked() | self._parted() | self._full():
             pass
         self._need()
@@ -112,7 +112,7 @@ def order(
     now: Mapping[bytes, TreeEntry],
     after: Callable[[bytes], TreeEntry | None],
 ) -> list[bytes]:
-    """Orders paths so that each action is possible.
+    """Orders paths to make each action possible.
 
     Folders open first and close last; emptied folders go inner first, new ones come outer first.
     """

@@ -29,7 +29,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the user chose for a restore, and data that it needs.
+    """The user's choices for a restore, and data needed for it.
 
     `dirty`: saved hashes of paths with unsaved text. `read` returns stored content by hash, or
     `None`. `markers`: leave clashes between markers. `restored`: paths that an earlier restore
@@ -54,7 +54,7 @@ class HeldState:
 
 
 def without(strand: Strand, target: TreeEntry | None, choices: Choices) -> HeldState | str:
-    """Returns the state without the agent's parts, or why there is none.
+    """Returns the state without the agent's parts, or the obstacle.
 
     `target` replaces the state before the agent's first part.
     """

@@ -15,11 +15,10 @@ _UNCHANGED = "Nothing was changed here since then."
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A change of one path; a plan has at most one for each.
+    """A path's only change in a plan.
 
-    `entry`: the wanted entry, `None` for nothing. Unless `expect` is there now, nothing is done.
-    `content`: merged bytes, not stored. Equal contents change the mode only. A new folder gets its
-    mode once filled; missing parents are made.
+    `entry`: the wanted entry, `None` for nothing. Requires `expect` to be there. `content`: merged
+    bytes, not stored. Equal contents change the mode only. A new folder gets its mode once filled.
     """
 
     path: bytes
@@ -47,10 +46,7 @@ class Fate:
 
 @dataclass(frozen=True, slots=True)
 class RestorePlan:
-    """Actions in order, and every path's fate.
-
-    There are no actions if conflicts are refused.
-    """
+    """Actions in order, none if conflicts are refused, and every path's fate."""
 
     actions: tuple[Action, ...]
     fates: tuple[Fate, ...]

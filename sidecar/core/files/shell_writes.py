@@ -77,10 +77,7 @@ def split(command: str) -> tuple[str, list[str]]:
 
 @lru_cache(maxsize=2_048)
 def commands_alone(command: str) -> str:
-    """Blanks comments, quotes and here-documents with `_`, unless a shell runs them.
-
-    The result is as long as `command`.
-    """
+    """Blanks comments, quotes and here-documents with as many `_`, unless a shell runs them."""
 
     def document(match: re.Match[str]) -> str:
         run = _SHELL_READS.search(_before(match)) or _INTO_SHELL.search(match[3])

@@ -50,7 +50,7 @@ class Strand:
 
     @property
     def left(self) -> TreeEntry | None:
-        """The state that the agent left, before others' last change."""
+        """The state left by the agent, before others' last change."""
         theirs = [at for at, part in enumerate(self.parts) if not part.agent]
         return self.parts[theirs[-1] - 1 if theirs else -1].new
 
@@ -105,7 +105,7 @@ def _strand(strand: Strand, own: Iterable[StrandPart], take_unknown: bool) -> St
 
 
 def _claimed(parts: Sequence[StrandPart]) -> list[StrandPart]:
-    """Marks unknown parts as others' if others changed the path just before or after."""
+    """Marks unknown parts as others' if just before or after others' changes."""
     found: list[StrandPart] = []
     before = False
     for unknown, own in groupby(parts, lambda part: part.unknown):
@@ -165,7 +165,7 @@ def _connected(parts: Iterable[StrandPart], now: TreeEntry | None) -> Iterator[S
 
 
 def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
-    """Drops changes that one side took back, with none of the other side between."""
+    """Drops changes that one side took back before the other side's next."""
     rows: list[tuple[bool, list[StrandPart], dict[Hashable, int]]] = []
     for part in parts:
         if not rows or rows[-1][0] != part.agent:

@@ -61,9 +61,9 @@ class TreeChange(NamedTuple):
 
     @property
     def kind(self) -> ChangeKind:
-        """What changed; `replaced`: the entry is of another kind now.
+        """`replaced`: the entry is of another kind now.
 
-        `seen` and `lost` say that ignore rules changed; the file itself may not have.
+        `seen` and `lost`: ignore rules changed, the file perhaps not.
         """
         old, new = self.old, self.new
         if old is None:
@@ -85,7 +85,7 @@ Delta: TypeAlias = tuple[TreeChange, ...]
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A file or link moved from `old` to `new`."""
+    """A moved file or link."""
 
     old: bytes
     new: bytes
@@ -155,7 +155,6 @@ def parent(path: bytes) -> bytes:
 
 
 def above(path: bytes) -> Iterator[bytes]:
-    """Gives a path's folders but the root, nearest first."""
     while path := parent(path):
         yield path
 

@@ -114,7 +114,7 @@ def _unknown(strand: Strand, choices: Choices) -> PathVerdict | None:
 
 
 def _is_shown(strand: Strand, choices: Choices) -> bool:
-    """Whether the editor shows the content to write, so that nothing unsaved is lost."""
+    """Whether the editor shows the content to write, so nothing unsaved is lost."""
     target = strand.target
     if target is None or target.kind != "file" or target.hash != choices.dirty[strand.path]:
         return False

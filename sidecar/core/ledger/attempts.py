@@ -108,7 +108,7 @@ _GIT_COMPLAINS = late_pattern(r"^(?:fatal: |error: |CONFLICT )", re.M)
 
 
 def attempt_of(part: ToolPart) -> str:
-    """Gives a text that is equal for calls that try the same."""
+    """Gives a text, equal for calls that try the same."""
     name, given = own_name(part.name), part.input
     if name in SHELLS:
         return attempt(part.name, _command(given))
@@ -198,7 +198,7 @@ def _instead(text: str) -> Set[str]:
 
 
 def achieved(part: ToolPart, deeds: tuple[Deed, ...]) -> frozenset[str]:
-    """Gives attempts that a successful call shows to be possible, or makes irrelevant."""
+    """Gives attempts that a successful call proves possible, or makes irrelevant."""
     found = {attempt_of(part)}
     for deed in deeds:
         if isinstance(deed, TouchedFile):
@@ -254,9 +254,9 @@ def _use(part: ToolPart) -> str:
 
 
 def _programs(command: str, *, probes: bool = False) -> Iterator[str]:
-    """Gives programs that a command runs to do something, each with its subcommand.
+    """Gives programs that a command runs to do something, with subcommands.
 
-    `probes`: leaves out inline scripts and requests, which only look.
+    `probes`: omits inline scripts and requests, which only look.
     """
     text, _ = split(command[:_LONGEST])
     for words, _ in simple(text):

@@ -126,7 +126,7 @@ Deed: TypeAlias = TouchedFile | RanCommand | ListedTodo | Entered | MovedTodo | 
 
 @lru_cache(maxsize=1_024)
 def own_name(tool: str) -> str:
-    """Gives a tool's name in lower case, without MCP's leading server."""
+    """Lowers a tool's name, without MCP's leading server."""
     return tool.rpartition("__")[2].lower()
 
 
@@ -201,7 +201,7 @@ def _refused(part: ToolPart, text: str) -> bool:
 
 
 def commands_of(part: ToolPart) -> Iterator[tuple[str, str]]:
-    """Gives a call's commands, each with the folder where it began."""
+    """Gives commands, each with its starting folder."""
     given = part.input
     said = given.get("command", given.get("cmd", "")) if isinstance(given, dict) else given
     commands = given.get("commands") if isinstance(given, dict) else None
@@ -369,7 +369,7 @@ def _delegated(part: ToolPart, given: JsonObject) -> Delegated:
 
 
 def finding(report: str) -> str:
-    """Gives what a report says first, below the heading and any announcement."""
+    """Gives a report's first words below heading and announcement."""
     heading = _REPORT_HEADING.search(report[:LONGEST_PREFACE])
     said = report[heading.end() if heading else 0 :][:LONGEST_PREFACE]
     return gist(said.replace("**", ""), FINDING)

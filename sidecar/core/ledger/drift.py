@@ -8,7 +8,7 @@ MOST_LINES = 40
 
 
 def to_check(files: Iterable[File]) -> tuple[str, ...]:
-    """Gives paths to check: changed files first, then last touched first."""
+    """Gives paths: changed files first, then last touched first."""
     newest = list(files)[::-1]
     return tuple(f.path for f in sorted(newest, key=lambda file: not file.changed))
 
@@ -20,7 +20,7 @@ def drift(
     branch_now: str,
     most: int = MOST_LINES,
 ) -> tuple[str, ...]:
-    """Tells differences in at most `most` lines, and counts the rest.
+    """Tells differences in `most` lines, and counts the rest.
 
     `found`: hash by checked path; `None` if missing, `""` if unreadable. Branches: `""` if unknown.
     """

@@ -166,7 +166,7 @@ def _source(claim: Claim, said: Sequence[_Said]) -> tuple[_Said, Speaker] | str:
 def _best(
     found: Sequence[_Said], said: Sequence[_Said], named: Sequence[str]
 ) -> tuple[_Said, Speaker]:
-    """Chooses the source whose turn has most names, people before tools, then the first."""
+    """Prefers the source whose turn has most names, then people, then the first."""
     held = {turn: _held(named, said, turn) for turn in {one.turn for one in found}}
     best = min(found, key=lambda one: (-held[one.turn], one.who == "tool"))
     return best, best.who

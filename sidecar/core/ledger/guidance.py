@@ -110,7 +110,7 @@ _SPEAKS = late_pattern(
 
 
 def guidance_of(part: ToolPart) -> tuple[str, ...]:
-    """Gives a source and its rules, each on one line.
+    """Gives a source and its rules, a line each.
 
     Sources are files of rules, and servers' tools that speak of rules in few words.
     """
@@ -184,13 +184,13 @@ def _on_releasing(text: str, span: Span) -> bool:
 
 
 def is_against(sentence: str) -> bool:
-    """Whether a sentence is against following rules or the user, or poses as theirs."""
+    """Whether a sentence opposes rules or the user, or poses as theirs."""
     plain = _plain(sentence)
     return bool(_SPEAKS.match(plain) or _AGAINST.search(_HARMLESS.sub(" ", plain)))
 
 
 def _posing(text: str) -> Iterator[range]:
-    """Finds lines that pose as somebody's words, with their continuation."""
+    """Finds lines posing as somebody's words, with their continuation."""
     at, said, label = 0, False, False
     for line in text.splitlines(keepends=True):
         bare = line.strip()

@@ -1,4 +1,4 @@
-"""Files of learned facts: Markdown by people and Sidecar.
+"""Learned facts in Markdown, by people and Sidecar.
 
 People's text is kept byte for byte. Our bullets end in a comment that reveals edits.
 """

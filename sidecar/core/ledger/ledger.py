@@ -71,7 +71,6 @@ class File:
 
     @property
     def changed(self) -> bool:
-        """Whether the file differs from before, so not if made and deleted."""
         gone = self.state == "deleted" and self.operations[0] == "created"
         return self.state != "read" and not gone
 
@@ -148,7 +147,7 @@ def read_ledger(messages: Iterable[Message]) -> Ledger:
 
 @dataclass(frozen=True, slots=True)
 class OpenAttempt:
-    """A failed attempt, and its steps that did not succeed since."""
+    """A failed attempt, and its steps still not successful."""
 
     same: str
     missing: frozenset[str]

@@ -35,7 +35,7 @@ class NetHunk:
 def net_changes(
     replaced: Iterable[tuple[PartId, Replacement]],
 ) -> dict[str, list[NetHunk]]:
-    """Joins edits into hunks by file, the last changed file at the end."""
+    """Joins edits into hunks by file, the last changed at the end."""
     files: dict[str, list[NetHunk]] = {}
     for part_id, one in replaced:
         for path, hunks in files.items():
@@ -97,7 +97,7 @@ def _holds(text: str, part: str) -> bool:
 
 
 def diff_lines(hunk: NetHunk, stands: Set[str] = frozenset()) -> list[str]:
-    """Gives a hunk's place and differing lines, with `-` and `+`.
+    """Gives a hunk's place and its `-` and `+` lines.
 
     Empty if all new lines are in `stands`, the lines in view.
     """
@@ -133,7 +133,7 @@ def _differing(before: str, after: str) -> tuple[list[str], list[str], list[str]
 
 
 def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()) -> dict[str, str]:
-    """Tells by path which files end changed or deleted, the last changed last.
+    """Tells by path which files end changed or deleted, newest last.
 
     Omits paths moved away by a call, those made and deleted again unless `told`, and folders of
     which a file was changed.
@@ -197,7 +197,7 @@ def by_folder(paths: Sequence[str]) -> str:
 
 
 def told_files(texts: Iterable[str]) -> dict[str, str]:
-    """Reads back, by path, what lines of `file_lines` say."""
+    """Parses lines of `file_lines` by path."""
     found = (_TOLD.fullmatch(line) for text in texts for line in text.splitlines())
     return {
         (line[2] or "") + path: line[1]
@@ -208,7 +208,7 @@ def told_files(texts: Iterable[str]) -> dict[str, str]:
 
 
 def told_more(texts: Iterable[str]) -> int:
-    """Counts the files that `file_lines` counted and did not name."""
+    """Counts files that `file_lines` counted without naming."""
     found = (_MORE.fullmatch(line) for text in texts for line in text.splitlines())
     return sum(int(line[1]) for line in found if line is not None)
 

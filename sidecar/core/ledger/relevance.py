@@ -35,7 +35,7 @@ class _Use:
 
 
 def ranked(ledger: Ledger, messages: Iterable[Message], goal: str) -> tuple[str, ...]:
-    """Gives paths of existing files, likeliest needed first."""
+    """Gives existing files' paths, likeliest needed first."""
     known = [file for file in ledger.files if file.state != "deleted"]
     names = names_in(goal)
     uses, calls = _uses(messages, names)

@@ -28,7 +28,7 @@ HUNK = re.compile(r"^@@.*$", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A change of a file: `old` became `new`; without both, nobody knows how.
+    """A file's change: `old` became `new`; without both, nobody knows how.
 
     Without `old` the file was written whole. Empty path: any file. `every`: wherever `old` stood.
     `fate`: what git did to uncommitted changes.
@@ -69,7 +69,7 @@ def replacements(part: ToolPart) -> tuple[Replacement, ...]:
 
 
 def half_merged(part: ToolPart) -> tuple[Replacement, ...]:
-    """Gives what a merge that stopped at conflicts may have changed."""
+    """Gives possible changes of a merge that stopped at conflicts."""
     return tuple(_by_git(part)) if met_conflicts(result_text(part)) else ()
 
 

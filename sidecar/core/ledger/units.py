@@ -51,12 +51,11 @@ rewrites."""
 class Unit:
     """A part of the log.
 
-    `turn` and `step` count from 0; `step`: the request that wrote the part, or first carries typed
-    text. `names`: identifiers in text and call. `at`: 0 if unknown. `asked`: names to keep.
-    `attempt`: equal for calls that try the same. `steps`: what a call achieved, or if it failed,
-    must still go through. `replaced`: texts of files. `guidance`: a source and its rules.
-    `attached`: name of a file sent along, not the user's words. `said`: the user's answer to a
-    call; `refused`: by the user.
+    `turn` and `step` count from 0; `step`: the part's request, or the first with the typed text.
+    `names`: identifiers in text and call. `at`: 0 if unknown. `asked`: names to keep. `attempt`:
+    equal for calls that try the same. `steps`: achieved by a call, or if it failed, still needed.
+    `replaced`: texts of files. `guidance`: a source and its rules. `attached`: name of a file sent
+    along, not the user's words. `said`: the user's answer to a call; `refused`: by the user.
     """
 
     part_id: PartId
@@ -141,13 +140,13 @@ def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
 
 
 def in_row(names: Iterable[str]) -> tuple[str, ...]:
-    """Sorts names into a tuple: a set takes six times the memory."""
+    """Makes a tuple: a set takes six times the memory."""
     return _once(tuple(sorted(names)))
 
 
 @lru_cache(maxsize=128)
 def _once(row: tuple[str, ...]) -> tuple[str, ...]:
-    """Builds and tests print the same names again and again."""
+    """Shares rows: builds and tests repeat the same names."""
     return row
 
 
@@ -169,7 +168,7 @@ def learn(index: NameIndex, unit: Unit) -> None:
 
 
 def overcome(units: Iterable[Unit]) -> frozenset[PartId]:
-    """Gives failed calls that are no lesson: they went through later, or only looked.
+    """Gives failed calls without a lesson: they succeeded later, or only looked.
 
     The newest of equal attempts stands for all; each refusal for itself.
     """

@@ -49,7 +49,7 @@ def shorten_arrivals(
 
 
 def _level(sizes: Sequence[int], together: int) -> int:
-    """Gives the size to which larger results are cut, so that all fit `together`."""
+    """Gives the size to which larger results are cut to fit `together`."""
     room, left = together, len(sizes)
     for size in sorted(sizes):
         if size * left > room:

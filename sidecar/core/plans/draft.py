@@ -35,7 +35,6 @@ class Edits:
 
 
 def forced(standing: Standing) -> Cause | None:
-    """Gives an unavoidable cause: the prompt was refused, or people asked."""
     if standing.overflow:
         return "overflow"
     return "user" if standing.asked else None
@@ -46,9 +45,9 @@ def full(standing: Standing, at: int) -> Cause | None:
 
 
 def below(standing: Standing, reserve: int) -> int:
-    """Gives the tokens at which to rewrite, so that `reserve` of the window stays free.
+    """Gives the tokens at which to rewrite, leaving `reserve` free.
 
-    At least a quarter of the window: presets' reserves are made for 200,000 tokens.
+    At least a quarter of the window: presets' reserves suit 200,000 tokens.
     """
     window = standing.window
     return min(standing.limit, max(window - reserve, window // 4))
@@ -73,7 +72,7 @@ def leave_out(items: Iterable[Item], spared: Set[PartId], reason: str) -> Edits:
 
 
 def evicted(item: Item, reason: str) -> Change | None:
-    """Puts a placeholder for a call's result; `None` if not shorter."""
+    """Replaces a result by a placeholder; `None` if not shorter."""
     unit = item.unit
     if unit.kind != "call" or isinstance(item.shown, Placeholder | Dropped):
         return None
@@ -135,7 +134,7 @@ def draft(
     summary: Summary | None = None,
     figures: Mapping[str, float] | None = None,
 ) -> Plan | None:
-    """Makes a plan of edits; `None` if the prompt would not shrink.
+    """Returns `None` if the prompt would not shrink.
 
     If parts are dropped or notes retired, a note has their ledger and recall id.
     """

@@ -1,4 +1,4 @@
-"""Finds parts that no rewrite may touch, and thinking that an edit makes invalid."""
+"""Finds parts that no rewrite may touch, and thinking made invalid by edits."""
 
 from collections.abc import Collection, Iterable, Sequence, Set
 
@@ -66,9 +66,9 @@ def running_turn(situation: Situation) -> frozenset[PartId]:
 
 
 def goal_parts(situation: Situation, spared: Set[PartId]) -> frozenset[PartId]:
-    """Gives the first typed message's parts that every policy leaves whole.
+    """Gives the first typed message's parts, which every policy leaves whole.
 
-    If not all fit beside the untouchable (`spared`), the shortest are given.
+    If not all fit beside the untouchable (`spared`), gives the shortest.
     """
     goal = first_typed(situation.items)
     if goal is None:

@@ -87,7 +87,7 @@ def _past_imports(
 
 
 def images(situation: Situation, chosen: Collection[Stretch]) -> tuple[FileImage, ...]:
-    """Shows the chosen stretches of files that have enough, last changed last."""
+    """Shows chosen stretches of files with enough, last changed last."""
     found: dict[str, list[tuple[int, int]]] = {}
     for one in chosen:
         found.setdefault(one.path, []).append((one.start, one.end))
@@ -177,7 +177,7 @@ def _image(
 
 
 def _opening(texts: Sequence[str | None], start: int) -> int:
-    """Finds the line that opens line `start`'s block, if all between is known."""
+    """Finds the line opening line `start`'s block, if all between is known."""
     for at in range(start, max(-1, start - ABOVE - 1), -1):
         text = texts[at]
         if text is None:

@@ -1,4 +1,4 @@
-"""Chooses which pieces a rewrite keeps whole, by worth per token."""
+"""Chooses pieces that a rewrite keeps whole, by worth per token."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
@@ -13,7 +13,7 @@ NAMED = 0.15
 
 
 class Piece(NamedTuple):
-    """A part that may be kept whole; `need` is its chance of need per token."""
+    """A part that may be kept whole; `need`: chance of need per token."""
 
     id: PartId
     tokens: int
@@ -34,7 +34,7 @@ def choose(
 
     `worth`: chance of use per name; names `covered` or picked count for nothing. `density`: least
     worth per token. `stands`: whether a piece still shows what is so; asked of the next piece
-    alone. Worth only falls, so a leader still as dense as before is best.
+    alone. Worth only falls: a leader still as dense is best.
     """
     weighed = defaultdict(float, worth)
     weighed.update(dict.fromkeys(covered, 0.0))

@@ -1,4 +1,4 @@
-"""Writes a rewrite's note by code from the log, so that nothing is invented."""
+"""Writes a rewrite's note by code from the log: nothing is invented."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
@@ -82,10 +82,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """How a log stands once a plan is carried out.
-
-    `learnt`: by failed call, the text that tells its lesson.
-    """
+    """A log once a plan is carried out. `learnt`: by failed call, the text with its lesson."""
 
     shown: UnitsShown
     retired: Collection[PartId]
@@ -115,10 +112,10 @@ def write_note(
     passages: str = "",
     root: str = "",
 ) -> str:
-    """Writes the note on what a plan leaves out.
+    """Writes the note on parts left out.
 
-    Texts, subtasks and commands are told from index `first` on, as a standing note tells earlier
-    ones. `files`: shown beside; `passages`: told in their places; `root`: the workspace's folder.
+    Tells texts, subtasks and commands from index `first` on, as a standing note tells earlier ones.
+    `files`: shown beside; `passages`: told in their places; `root`: the workspace's folder.
     """
     room, shown = room or Room(), after.shown
     stays = [u.text for u, _ in shown if u.kind == "ledger" and u.part_id not in after.retired]
@@ -144,7 +141,7 @@ def write_note(
 
 
 def unlike_an_id(text: str) -> str:
-    """Breaks up `REWRITE_ID` in quotes, so that none passes for the id."""
+    """Breaks up `REWRITE_ID` in quotes, which must not pass for the id."""
     return text.replace(REWRITE_ID, f"{REWRITE_ID[:-1]} {REWRITE_ID[-1]}")
 
 

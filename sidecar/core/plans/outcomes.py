@@ -102,7 +102,7 @@ _SPINS = late_pattern("[\u2800-\u28ff]")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call came to, in a line of `text`; `deed` for files only."""
+    """A call's outcome, in a line; `deed` for files only."""
 
     kind: OutcomeKind
     text: str
@@ -111,7 +111,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Upshot:
-    """Outcomes of all a log's calls, in view or not.
+    """Outcomes of all calls, in view or not.
 
     `failures`: calls not overcome; `cures`: by failed call, the later success in its place; `net`:
     by file, the hunks that stand.
@@ -194,9 +194,9 @@ def _made(command: str) -> str:
 
 
 class _Ends:
-    """Remembers what outputs came to, as each plan asks for all commands.
+    """Remembers results of outputs, as each plan asks for all commands.
 
-    Outputs are known by hash (64 bits) and length, so that none is held twice.
+    Keeps outputs' hashes (64 bits) and lengths only.
     """
 
     def __init__(self) -> None:
@@ -217,7 +217,7 @@ _came_to = _Ends().of
 
 
 def _result(text: str) -> str:
-    """Gives an output's last counts of passes and failures, or its last plain line."""
+    """Gives the last counts of passes and failures, or the last plain line."""
     lines = [line for raw in text[-END:].splitlines() if (line := raw.strip())]
     lines = [line for line in lines if not WRAPPING.fullmatch(line)]
     short = (line for line in lines if len(line) <= 2 * CAME and _SAYS.search(line))
@@ -300,7 +300,7 @@ def told_changes(deeds: Iterable[TouchedFile]) -> str:
 
 
 def tried(units: Sequence[Unit], many: int, told: set[str], *, sure: bool) -> str:
-    """Names the newest of `many` calls with no outcome to tell, and how they ended.
+    """Names the newest of `many` calls without outcome, and how they ended.
 
     `told` gathers what gaps say: each call is told once, except in a `sure` gap.
     """

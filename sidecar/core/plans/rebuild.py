@@ -79,7 +79,7 @@ class Keeping:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What all rebuilds of a situation share.
+    """Shared by a situation's rebuilds.
 
     `spared` parts stay; `pieces`, by part, stay if worth their tokens. `names`: chances of use.
     """
@@ -93,7 +93,7 @@ class Basis:
 
 
 def basis_of(situation: Situation, cause: Cause = "budget") -> Basis:
-    """Collects what rebuilds share; an optional rewrite spares the running turn too."""
+    """An optional rewrite spares the running turn too."""
     units = [item.unit for item in situation.items]
     upshot = upshot_of(units)
     stale = _stale(situation) | _undone(units, upshot) | _former_lists(units)
@@ -115,9 +115,9 @@ def basis_of(situation: Situation, cause: Cause = "budget") -> Basis:
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """What a rebuild changes, in prompt order, before notes.
+    """A rebuild's changes in prompt order, before notes.
 
-    `before`: tokens of all that is changed or retired; `freed`: how many of these go.
+    `before`: tokens of all parts changed or retired; `freed`: how many of these go.
     """
 
     basis: Basis
@@ -162,7 +162,7 @@ def sift(basis: Basis, keeping: Keeping) -> Sifted:
 
 
 def rebuild(sifted: Sifted, cause: Cause, policy: str) -> Plan | None:
-    """Makes the plan; `None` if under `WORTHWHILE` tokens come free.
+    """Returns `None` if under `WORTHWHILE` tokens come free.
 
     A prompt over its limit is rebuilt for any gain.
     """
@@ -203,7 +203,7 @@ def rebuild(sifted: Sifted, cause: Cause, policy: str) -> Plan | None:
 
 
 def _stale(situation: Situation) -> frozenset[PartId]:
-    """Finds reads that give way, of files changed afterwards or shown by an image."""
+    """Finds reads of files changed afterwards or shown by an image."""
     files = situation.files
     imaged = {path for path, _ in files.changed()}
     return frozenset(
@@ -319,7 +319,7 @@ def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[i
 
 
 def _announcements(sorting: _Sorting, whole: Set[PartId]) -> Set[PartId]:
-    """Finds chosen texts that only announce calls, where those calls go."""
+    """Finds chosen texts that only announce calls left out."""
     chosen = [item for item in sorting.candidates if item.unit.part_id in whole]
     stays = (item.unit for item in (*sorting.kept, *chosen))
     called = {unit.message_id for unit in stays if unit.kind == "call"}

@@ -59,9 +59,9 @@ def _out_of_view(shown: UnitsShown) -> Iterable[tuple[str, str]]:
 
 
 def _typed(unit: Unit, how: Shown | None) -> Iterator[str]:
-    """Gives the user's firm rules that are out of view.
+    """Gives the user's firm rules out of view.
 
-    A rule that leans on the sentence before is told with it; without one, only if it names
+    A rule that leans on the sentence before is told with it; without one, only if the rule names
     something.
     """
     if not isinstance(how, Dropped | Quoted):

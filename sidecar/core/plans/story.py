@@ -1,4 +1,4 @@
-"""Writes notes between kept messages, which tell the parts left out there."""
+"""Writes notes between kept messages, telling the parts left out there."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -81,7 +81,7 @@ _ANSWERS: Mapping[_TextKind, str] = {
 
 @dataclass(slots=True)
 class _Line:
-    """A line of the story; `stretch` is the number of its note.
+    """A line of the story; `stretch`: its note's number.
 
     `deed`: a change of a file, told in one line with its neighbours. `brief`: an answer's shorter
     text.
@@ -115,7 +115,7 @@ class _Stretch:
 
 
 def tell_story(after: Aftermath, room: int) -> tuple[Passage, ...]:
-    """Gives one passage before each kept message with something left out before it.
+    """Gives a passage for each kept message with something left out before.
 
     Typed words and answers are always told, the rest by weight and age in about `room` tokens.
     """

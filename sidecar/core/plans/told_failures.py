@@ -33,7 +33,7 @@ def failure_lines(
 
 
 def lessons(shown: UnitsShown, failures: Set[PartId]) -> Mapping[PartId, Unit]:
-    """Finds each failed call's lesson: the next request's text, if that is left out."""
+    """Finds each failed call's lesson: the next request's text, if left out."""
     found: dict[PartId, Unit] = {}
     waiting: list[Unit] = []
     for unit, how in shown if failures else ():

@@ -1,4 +1,4 @@
-"""Tells what stays of typed messages, and puts the last request in a note."""
+"""Shortens typed messages, and puts the last request in a note."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class Stay:
 
 
 def request_lines(units: Sequence[Unit]) -> Iterator[str]:
-    """Tells the last request, earlier ones without an answer, and what was done since."""
+    """Tells the last request, earlier unanswered ones, and deeds since."""
     places = [n for n, unit in enumerate(units) if _is_request(unit)]
     if not places:
         return

@@ -56,7 +56,7 @@ _BY_AGE = {
 
 
 def chances(known: Mapping[str, Name], step: int) -> dict[str, float]:
-    """Gives each name's chance of use by the agent from `step` on."""
+    """Gives each name's chance of use from `step` on."""
     older = step - _OLDEST
     by_step = {
         source: [[ages[-1]] * older + ages[min(step, _OLDEST) :: -1] for ages in rows]
@@ -110,7 +110,7 @@ kept beside."""
 
 
 def needs(units: Sequence[Unit], step: int) -> list[float]:
-    """Gives each unit's chance per token, at `step`, that its text is needed."""
+    """Gives each unit's chance of need per token, at `step`."""
     fresh = frozenset({path: unit.part_id for unit in units for path in unit.touched}.values())
     return [
         NEED[unit.means if unit.part_id in fresh else STALE.get(unit.means, unit.means)][

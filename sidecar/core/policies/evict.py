@@ -1,6 +1,7 @@
 """`evict-…`: old tool results become lines with ids, the least valuable first.
 
-Evicts when forced, or free on a cold cache; if too little goes, summarises on the warm prefix.
+Evicts when forced, or free on a cold cache; if that frees too little, summarises on the warm
+prefix.
 """
 
 from collections.abc import Mapping

@@ -58,7 +58,7 @@ def _wrong(name: str, policy: Policy) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PluginPolicy:
-    """Asks a plug-in's policy, `own`, or `fallback` where that fails, and tells the reason.
+    """Asks a plug-in's policy, `own`, or on failure `fallback`.
 
     `problem`: why there is no `own`. `tell` hears of every failure.
     """
@@ -119,7 +119,7 @@ def _unsound(plan: Plan | None, situation: Situation) -> str:
 
 
 def _guarded(plan: Plan | None) -> Plan | None:
-    """Wraps a plan's `finish`, so that only ValueError is raised."""
+    """Makes a plan's `finish` raise only ValueError."""
     asked = None if plan is None else plan.summary
     if plan is None or asked is None or asked.finish is None:
         return plan

@@ -127,7 +127,6 @@ def repeats(items: Sequence[Item]) -> frozenset[str]:
 
 
 def shingles(text: str) -> frozenset[str]:
-    """Gives a text's lines without numbers, or if under `FEW_LINES`, its runs of three words."""
     lines = text.split("\n")
     if len(lines) >= FEW_LINES:
         return frozenset([line.lstrip(NUMBERING) for line in lines])

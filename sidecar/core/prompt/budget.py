@@ -63,14 +63,14 @@ def budget(window: int, max_tokens: int) -> Budget:
 
 
 def at_most(tokens: int, guessed: int) -> int:
-    """Returns the most tokens that a prompt may take: `guessed` ones may be a fiftieth more."""
+    """Returns the most tokens a prompt may take; `guessed` ones may be a fiftieth more."""
     return tokens + guessed // GUESSED_OFF
 
 
 def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, ...]:
     """Returns regions over `SOFT_LIMIT` of their room.
 
-    Static regions have the limit as room, the others what static regions leave of it.
+    Static regions have the limit as room, others what static regions leave.
     """
     history = max(0, limit - sum(regions.get(region, 0) for region in STATIC_REGIONS))
     return tuple(
@@ -82,7 +82,7 @@ def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, 
 
 
 def is_spike(sizes: Sequence[int]) -> bool:
-    """Whether the last turn added `SPIKE` times the recent mean; false for under three `sizes`."""
+    """Whether the last turn added `SPIKE` times the recent mean; false under three `sizes`."""
     recent = sizes[-(RECENT_TURNS + 2) :]
     if len(recent) < 3:
         return False
@@ -110,9 +110,9 @@ def zone(used: int, limit: int, starts: ZoneStarts = ZONE_STARTS) -> Zone:
 
 
 def velocity(sizes: Sequence[int]) -> int:
-    """Returns the mean tokens that the last five turns added; `sizes`: context after each turn.
+    """Returns the mean tokens added by the last five turns; `sizes`: context after each turn.
 
-    Turns that shrank the context, as by a rewrite, are left out.
+    Omits turns that shrank the context, as by a rewrite.
     """
     if len(sizes) < 2:
         return sizes[0] if sizes else 0

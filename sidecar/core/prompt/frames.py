@@ -1,4 +1,4 @@
-"""Puts tags around texts in prompts, so that no text can close its tag."""
+"""Puts tags around texts in prompts; no text can close its tag."""
 
 import re
 
@@ -13,5 +13,5 @@ def in_context(*texts: str, before: str = "") -> str:
 
 
 def within_frame(text: str) -> str:
-    r"""Escapes our tags in `text`, so that it closes (`<\/file`) and opens none."""
+    r"""Escapes our tags in `text`, which then closes (`<\/file`) and opens none."""
     return _FRAME.sub(r"<\\", text)

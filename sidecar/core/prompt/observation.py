@@ -1,4 +1,4 @@
-"""Values that tell metrics, traces and alerts what a session did, never texts."""
+"""Tells metrics, traces and alerts what a session did, never texts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

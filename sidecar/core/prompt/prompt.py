@@ -76,10 +76,7 @@ def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
 
 
 def append(messages: list[Rendered], history: Iterable[Rendered]) -> None:
-    """Adds to a prompt's messages.
-
-    Neighbouring messages of one role are joined, as local servers demand alternation.
-    """
+    """Joins neighbouring messages of one role, as local servers demand alternation."""
     for role, neighbours in groupby(history, attrgetter("role")):
         first, *others = neighbours
         if messages and messages[-1].role == role:
@@ -91,7 +88,7 @@ def append(messages: list[Rendered], history: Iterable[Rendered]) -> None:
 
 
 def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
-    """Lists calls without a result at the next message's start, which a provider would refuse."""
+    """Lists calls without a result at the next message's start, which providers refuse."""
     problems: list[str] = []
     asked: list[str] = []
     for index, message in enumerate(prompt.messages):
@@ -113,7 +110,7 @@ def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A prompt's message blocks in a row; `firsts` counts those before each message."""
+    """A prompt's message blocks in a row; `firsts`: blocks before each message."""
 
     blocks: list[Block]
     firsts: list[int]

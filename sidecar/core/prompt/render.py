@@ -1,6 +1,6 @@
 """Renders logged messages as prompt blocks, each with its region.
 
-Rendering has a version, so that resume, fork and restart give the same bytes.
+Rendering has a version: resume, fork and restart give the same bytes.
 """
 
 from collections.abc import Mapping
@@ -89,7 +89,7 @@ class CallBlock:
 
 @dataclass(frozen=True, slots=True)
 class ResultBlock:
-    """A call's result; results stand first in the user message after their calls."""
+    """A call's result, first in the user message after the calls."""
 
     call_id: str
     text: str
@@ -137,8 +137,8 @@ def render(
     """Renders a message for `model`; `known` are blocks of unchanged calls.
 
     After an assistant's calls comes a user message with all results, in call order, whatever their
-    outcome. Left out are withdrawn attempts, empty answers, blank text without signatures, thinking
-    that is unsigned, and thinking and metadata of another model.
+    outcome. Omits withdrawn attempts, empty answers, blank text without signatures, unsigned
+    thinking, and another model's thinking and metadata.
     """
     if message.status == "discarded":
         return ()
@@ -199,7 +199,7 @@ def _is_signed(part: ReasoningPart) -> bool:
 
 
 def is_own(part: OpaquePart) -> bool:
-    """Whether the block has a type, and not one that users send."""
+    """Whether the block has a type that users do not send."""
     kind = part.block.get("type")
     return isinstance(kind, str) and bool(kind.strip()) and kind not in _USERS
 
@@ -221,7 +221,7 @@ def _user_content(part: Part) -> list[tuple[Content, Region]]:
 
 
 def _named(name: str) -> str:
-    """Puts a file's name on one line, so that it cannot pose as other text."""
+    """Puts a file's name on one line, lest it pose as other text."""
     return within_frame(" ".join(name.splitlines()))
 
 

@@ -1,7 +1,4 @@
-"""Estimates tokens, and corrects estimates by reported totals.
-
-The tokenizer is not the provider's.
-"""
+"""Estimates tokens, corrected by reported totals: the tokenizer is not the provider's."""
 
 import json
 from base64 import b64decode
@@ -60,7 +57,7 @@ def observe(calibration: Calibration, *, static: int, history: int, reported: in
     """Learns from a `reported` total of tokens; `static` and `history` are raw estimates.
 
     The first answer divides the total in proportion. Later answers leave the static part and give
-    the history the rest, unless the rest is too small.
+    the history the rest, unless too small.
     """
     known = calibration
     if (known.observations and history < SMALLEST) or (

@@ -1,6 +1,6 @@
 """Decides how parts are shown: verbatim unless a rewrite changed that.
 
-The view is a pure fold over rewrites: an undo brings the earlier prompt back byte for byte.
+The view is a pure fold over rewrites, so an undo restores the earlier prompt byte for byte.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -67,7 +67,7 @@ Shown: TypeAlias = Truncated | Excerpt | Quoted | Placeholder | Dropped
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A text before a message, which stands for parts left out."""
+    """A text before a message, in place of parts left out."""
 
     id: PartId
     text: str
@@ -84,7 +84,7 @@ Cause: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A recorded change of the view; `retired` are the notes that it replaces.
+    """A recorded change of the view; `retired`: notes it replaces.
 
     In `shown`, `None` shows a part verbatim again.
     """
@@ -172,10 +172,7 @@ def shorten(text: str, how: Shown, part_id: str) -> str:
 
 @lru_cache(maxsize=MOST_NOTES)
 def rendered_note(note: Note) -> Rendered:
-    """Renders a note as a user's text.
-
-    Cached, because only the same block object lets a prompt's chain continue.
-    """
+    """Cached, because only the same block object lets a prompt's chain continue."""
     return Rendered("user", (Block(TextBlock(note.text), note.region, note.id),))
 
 

@@ -49,7 +49,7 @@ def file_sights(part: ToolPart) -> Iterator[FileShown]:
 
 
 def numbered(text: str) -> tuple[int, tuple[str, ...]] | None:
-    """Gives first number and lines of a listing, up to the first line without a number."""
+    """Gives a listing's first number, and lines up to the first without a number."""
     first = last = 0
     lines: list[str] = []
     for raw in text.split("\n"):

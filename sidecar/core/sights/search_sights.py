@@ -1,4 +1,4 @@
-"""Finds lines of files that a `grep -n` or `rg -n` in a shell showed, if several in a row.
+"""Finds lines of files shown by a shell's `grep -n` or `rg -n`, if several in a row.
 
 Agents' search tools are left out: Claude Code's halves doubled slashes in lines beside a match.
 """
@@ -42,7 +42,7 @@ def search_sights(part: ToolPart) -> Iterator[FileShown]:
 
 
 def _searched(command: str, folder: str) -> tuple[str, str] | None:
-    """Gives the only path searched, empty for several, and the folder; `None` if in doubt."""
+    """Gives the only path searched, "" for several, and the folder; `None` if in doubt."""
     if not any(f"{program} " in command for program in _PROGRAMS):
         return None
     found: tuple[str, str] | None = None

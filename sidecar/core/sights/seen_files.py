@@ -30,7 +30,7 @@ class SeenFile:
 
     `changed`: step of the newest change. `removed`: lines that an edit took out, without
     indentation, by step, the newest last. `ends`: the last line is the file's. `drift`: most lines
-    that edits at unknown places moved them by. `formatted`: step of a formatter's newest run.
+    by which edits at unknown places moved them. `formatted`: step of a formatter's newest run.
     """
 
     texts: list[str | None] = field(default_factory=list)
@@ -60,7 +60,7 @@ class SeenFile:
             self._replace(made.old, made.new, step, every=made.every)
 
     def may_differ(self, start: int, end: int) -> bool:
-        """Whether a formatter ran over lines that were written, and not shown since."""
+        """Whether a formatter ran over written lines not shown since."""
         lines = zip(self.written[start:end], self.shown[start:end], strict=True)
         return any(wrote != NEVER and shown <= self.formatted for wrote, shown in lines)
 
@@ -90,7 +90,7 @@ class SeenFile:
                 start = index
 
     def held_against(self, text: str | None) -> "SeenFile":
-        """Gives the known lines that the present `text` still has, at their present places."""
+        """Gives known lines still in the present `text`, at their present places."""
         stands = SeenFile(changed=self.changed, removed=self.removed)
         if text is None:
             return stands
@@ -109,7 +109,7 @@ class SeenFile:
     def _removed_against(
         self, lines: list[str], moved: Iterable[tuple[int, int, int]]
     ) -> dict[str, int]:
-        """Adds to `removed` known lines that the text lacks, whoever took them out."""
+        """Adds to `removed` known lines absent from the text."""
         known, at = list[str | None](), 0
         for start, _, count in moved:
             known += self.texts[at:start]

@@ -28,7 +28,7 @@ def shell_sights(part: ToolPart) -> Iterator[FileShown]:
 
 
 def output_lines(text: str) -> tuple[str, ...]:
-    """Gives printed lines, without what tools put around."""
+    """Gives printed lines, without the tools' wrapping."""
     text = _HEADER.sub("", text)
     wrapped = _OUTPUT.match(text)
     return lines_of(text if wrapped is None else wrapped[1])

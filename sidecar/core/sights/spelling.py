@@ -63,7 +63,7 @@ def _plain(path: str, drives: Iterable[str]) -> str:
 
 
 def _in_folders(plain: Mapping[str, str]) -> dict[str, str]:
-    """Puts relative paths below the only folder that ends as they begin."""
+    """Puts relative paths below the only folder ending as they begin."""
     relative = {path for path in plain.values() if not _is_absolute(path)}
     if not relative or len(relative) == len(plain):
         return dict(plain)

@@ -131,7 +131,7 @@ def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
 
 
 def transcript(items: Sequence[Item], room: int) -> str:
-    """Writes a conversation's newest entries in about `room` tokens, without thinking.
+    """Writes the newest entries in about `room` tokens, without thinking.
 
     Notes of earlier rewrites go first, with up to half.
     """
@@ -278,7 +278,7 @@ _NOTE = late_pattern(rf"{re.escape(_HEAD)}[^\n]*\]\n<summary>\n(.*?)\n</summary>
 
 
 def note_of(text: str, by: SummaryWriter) -> str:
-    """Writes a summary as a note that `summary_in` recognises."""
+    """Writes a note that `summary_in` recognises."""
     quoted = framed(text.strip()).replace(REWRITE_ID, "[REWRITE]")
     return (
         f"{_HEAD}{_BY[by]}. What comes after it is newer and counts more. "
@@ -294,7 +294,7 @@ def summary_in(note: str) -> str | None:
 
 
 def left_out(plan: Plan, situation: Situation) -> list[Item]:
-    """Gives items that a plan's summary stands for, earlier notes included."""
+    """Gives items summarised by a plan, earlier notes included."""
     retired = set(plan.retired)
     changed = {c.part_id for c in plan.changes if isinstance(c.shown, Dropped)}
     return [

@@ -40,7 +40,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A line competing for room; `order` sorts within a section."""
+    """A line competing for room; `order` is within a section."""
 
     title: str
     text: str

@@ -72,7 +72,7 @@ class TurnScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores by turn id, and the earlier summary brought up to date."""
+    """Scores by turn id, and the earlier summary, updated."""
 
     turns: Mapping[str, TurnScore]
     earlier: str = ""
@@ -194,7 +194,7 @@ def told(
 
 
 def addresses(turn: ScoredTurn) -> tuple[str, ...]:
-    """Paths and URLs in a turn, but not in results: a listing has thousands."""
+    """Paths and URLs in a turn, except results: a listing has thousands."""
     found: list[str] = []
     for item in turn.items:
         unit = item.unit

@@ -72,8 +72,8 @@ def without_code(text: str) -> list[str]:
 def abridged(text: str, most: int, mark: str) -> list[str]:
     """Shortens a text to about `most` characters: without code, and if still longer, to both ends.
 
-    Long lists keep each item's first words; `mark` stands at the cut. The last sentence stays if it
-    is short or a question; so does a paragraph that opens in bold.
+    Long lists keep each item's first words; `mark` stands at the cut. A short or asking last
+    sentence stays, and a paragraph that opens in bold.
     """
     groups = list(_groups(text))
     lines = [line for group in groups for line in group.lines()]

@@ -6,7 +6,7 @@ TAG = "b2:"
 
 
 def digest(data: bytes, previous: str = "") -> str:
-    """Returns `b2:` and 40 hex digits; the hash covers `previous` too."""
+    """Returns `b2:` and 40 hex digits, covering `previous` too."""
     state = hashlib.blake2b(digest_size=20)
     if previous:
         state.update(previous.encode("ascii"))

@@ -80,10 +80,7 @@ def is_amount(word: str) -> bool:
 
 @lru_cache(maxsize=2_048)
 def _name(word: str) -> str:
-    """Returns an identifier without trailing punctuation, or "".
-
-    Cached and interned, because a plan looks up tens of thousands.
-    """
+    """Cached and interned, because a plan looks up tens of thousands."""
     name = word.rstrip(_ENDS)
     if len(name) >= LEAST and ("/" in name or _CODEY.search(name) or _FILE.match(name)):
         return "" if is_amount(name) else sys.intern(name)
@@ -96,7 +93,7 @@ NameSource: TypeAlias = Literal["result", "call", "prose", "typed"]
 
 @dataclass(slots=True)
 class Name:
-    """The steps at which an identifier was first seen, last seen and last used (-1: never)."""
+    """The steps when an identifier was first seen, last seen and last used (-1: never)."""
 
     first: int
     seen: int
@@ -137,7 +134,7 @@ class NameIndex:
                 entry.seen = step
 
     def use(self, names: Iterable[str], step: int, source: NameSource = "prose") -> None:
-        """Records names that the agent wrote; those from earlier steps count as used."""
+        """Records names written by the agent; those from earlier steps count as used."""
         known = self._names
         for name in names:
             entry = known.get(name)

@@ -53,7 +53,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def hunks(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Hunk]:
-    """Finds changed stretches in order, with an equal line between any two."""
+    """Finds changed stretches, with an equal line between any two."""
     head = _shared(old, new)
     most = min(len(old), len(new)) - head
     tail = _shared(old[len(old) - most :][::-1], new[len(new) - most :][::-1])

@@ -196,7 +196,7 @@ class Redaction:
 
 
 def holds_key(text: str) -> bool:
-    """Whether a text has a key's shape; passwords in addresses do not count."""
+    """Whether a text has a key's shape; ignores passwords in addresses."""
     return any(
         _key(marker, found)
         for marker, pattern in _likely(text)

@@ -135,9 +135,9 @@ def rules_in(text: str) -> tuple[RuleSentence, ...]:
 
 
 def standing(text: str, span: Span) -> Span | None:
-    """Extends a rule's `span` by the sentences before to which the rule points back.
+    """Extends a rule's `span` by earlier sentences to which the rule points back.
 
-    `It must stay` points back; returns `None` if there is nothing to point at.
+    `It must stay` points back; `None` without anything to point at.
     """
     start, end = span
     if not _leans(text[start:end]):

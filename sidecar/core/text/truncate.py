@@ -110,7 +110,7 @@ def boundary(data: bytes, index: int, step: int) -> int:
 
 
 def lines_kept(text: str, ranges: Sequence[tuple[int, int]], part_id: str) -> str:
-    """Keeps line `ranges` (first, last), from 1, inclusive; ends with the id for `recall`."""
+    """Keeps line `ranges` (first, last), from 1, inclusive; adds the id for `recall`."""
     lines = text.splitlines()
     kept: list[str] = []
     shown = 0

@@ -66,7 +66,7 @@ def as_found(name: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def plain_path(path: str) -> str:
-    """Returns one spelling for all paths that disks may take for the same file.
+    """Gives one spelling to paths that disks may take for the same file.
 
     Case, width, unseen letters and last dots do not count.
     """

@@ -1,4 +1,4 @@
-"""Reads values of an answer: whatever a server sends, nothing here raises."""
+"""Reads values of an answer; nothing here raises, whatever servers send."""
 
 from sys import intern
 

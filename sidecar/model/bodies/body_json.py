@@ -23,10 +23,7 @@ def sendable_json(block: JsonObject) -> JsonObject:
 
 
 def _is_text(value: Json) -> bool:
-    """Whether no string holds a lone surrogate.
-
-    `msgspec` would tell as much, but make each text keep its UTF-8.
-    """
+    """Whether no string holds a lone surrogate. `msgspec` would make each text keep its UTF-8."""
     match value:
         case str():
             return value.isascii() or _is_encodable(value)

@@ -1,4 +1,4 @@
-"""Writes bodies piece by piece, and keeps what the next body mostly repeats."""
+"""Writes bodies in pieces, and keeps those that the next body may repeat."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -31,9 +31,9 @@ class PieceWriter:
         before: Iterable[JsonObject] = (),
         instead: Mapping[int, list[JsonObject]] | None = None,
     ) -> msgspec.Raw:
-        """Writes a list of what `make` gives for each piece, by nothing but the piece.
+        """Writes a list of `make`'s results, which depend on the piece alone.
 
-        `instead` gives, by identity, what stands for pieces that are not kept.
+        `instead` gives, by identity, replacements of pieces that are not kept.
         """
         written = [json_bytes(one) for one in before]
         for piece in pieces:
@@ -46,7 +46,7 @@ class PieceWriter:
         return msgspec.Raw(b"[" + b",".join(filter(None, written)) + b"]")
 
     def whole(self, body: dict[str, object]) -> bytes:
-        """Writes a body, of `array`'s lists and plain values, and ends it."""
+        """Writes and ends a body of `array`'s lists and plain values."""
         self._last, self._now = self._now, {}
         return msgspec.json.encode(body)
 

@@ -54,7 +54,7 @@ class _Call:
 class ChunkDecoder:
     """Decodes one answer; `finished` once its end and usage are known, or its stream ended.
 
-    With `limits`, `take` raises `Endless`. `sdk`: name and version of the reading library.
+    With `limits`, `take` raises `Endless`. `sdk`: the library's name and version.
     """
 
     def __init__(self, dialect: Dialect, limits: AnswerLimits | None = None, sdk: str = "") -> None:

@@ -44,7 +44,7 @@ class ChatModel(OpenAiModel):
         return chat_body(request, self._dialect, self._key(request))
 
     def missing_key(self) -> str:
-        """An address of one's own may need no key, but Azure's are all of that kind."""
+        """A custom address may need no key, but all of Azure's are custom."""
         dialect, endpoint = self._dialect, self.endpoint
         names = VARIABLES.get(dialect.name, ())
         if not names or endpoint.api_key or (endpoint.base_url and not dialect.api_version):

@@ -13,12 +13,11 @@ class Dialect:
     """One provider's way.
 
     `most`: the field for an answer's most tokens. `thinking`: fields of deltas, of which the first
-    with a text counts; `returned`: the field in which thinking goes back, `always` even if there is
-    none. `cached`: the path of the count of cached tokens in `usage`. `effort`: `reasoning` is an
-    object. `marked`: the beginning of ids of models that take cache marks. `keyed`: takes
-    `prompt_cache_key` and `store`.
-    `api_version`: Azure's, with its client. `silent`: how many times the usual silence is no stall,
-    as hidden thinking and prompts read on small machines give no sign of life.
+    with a text counts; `returned`: the field in which thinking goes back, `always` even without
+    any. `cached`: path to the cached tokens in `usage`. `effort`: `reasoning` is an object.
+    `marked`: how ids of models that take cache marks begin. `keyed`: takes `prompt_cache_key` and
+    `store`. `api_version`: Azure's, with its client. `silent`: how many times the usual silence is
+    no stall, as hidden thinking and prompts read on small machines give no sign of life.
     """
 
     name: str

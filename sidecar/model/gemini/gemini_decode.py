@@ -42,8 +42,8 @@ _BROKEN = {"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CAL
 class GeminiDecoder:
     """Decodes one response; `stopped` once its end was told.
 
-    `names` are the tools'. With `limits`, `take` raises Endless. `sdk`: name and version of the
-    reading library.
+    `names` are the tools'. With `limits`, `take` raises Endless. `sdk`: the library's name and
+    version.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ class GeminiDecoder:
 def usage_of(told: JsonObject, before: Usage) -> Usage:
     """Keeps missing or invalid counts as in `before`.
 
-    The API counts what is cached as part of the prompt, and thoughts beside the answer.
+    The API counts cached tokens as part of the prompt, thoughts beside the answer.
     """
 
     def number(key: str, otherwise: int) -> int:

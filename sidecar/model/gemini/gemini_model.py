@@ -1,4 +1,4 @@
-"""Streams answers of Gemini with Google's SDK, of its API and of servers that are like it."""
+"""Streams answers with Google's SDK, of Gemini's API and servers like it."""
 
 import asyncio
 import importlib

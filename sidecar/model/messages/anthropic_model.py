@@ -35,7 +35,7 @@ NO_KEY = (
 
 
 class AnthropicModel(HostedModel):
-    """Speaks to Claude's API, to clouds that pass it on, and to local servers that are like it."""
+    """Speaks to Claude's API, to clouds that pass it on, and local servers like it."""
 
     @cached_property
     def _encoder(self) -> Encoder:

@@ -39,7 +39,7 @@ _SAID = ("text", "thinking", "partial_json")
 class ResponseDecoder:
     """Decodes one response; `finished` only after `message_stop`.
 
-    With `limits`, `take` raises `Endless`. `sdk`: name and version of the reading library.
+    With `limits`, `take` raises `Endless`. `sdk`: the library's name and version.
     """
 
     def __init__(self, limits: AnswerLimits | None = None, sdk: str = "") -> None:

@@ -40,8 +40,8 @@ def encode(request: ModelRequest) -> JsonObject:
 class Encoder:
     """Writes bodies, and keeps the last one's messages, which the next mostly repeats.
 
-    Of the rest only pieces that were new or marked are kept: `_last`. Sessions write with one
-    encoder, some in a thread, so that what is kept is replaced as a whole.
+    Of the rest, `_last` keeps only new or marked pieces. Sessions write with one encoder, some in a
+    thread, so `_last` is replaced whole.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Names the cache that a prompt belongs to, so that its requests meet."""
+"""Names a prompt's cache, where its requests meet."""
 
 from sidecar.core.parts import Json
 from sidecar.core.prompt.prompt import Prompt

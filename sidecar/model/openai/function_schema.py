@@ -6,6 +6,5 @@ _NOT_AT_TOP = frozenset({"anyOf", "oneOf", "allOf", "not", "enum"})
 
 
 def function_schema(schema: JsonObject) -> JsonObject:
-    """Returns the schema of an object with properties, without alternatives at the top."""
     kept = {key: value for key, value in schema.items() if key not in _NOT_AT_TOP}
     return {**kept, "type": "object", "properties": kept.get("properties", {})}

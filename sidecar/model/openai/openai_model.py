@@ -1,6 +1,6 @@
-"""Streams answers with the OpenAI SDK, of its own APIs and of those that are like them.
+"""Streams answers with the OpenAI SDK, of its own APIs and others like them.
 
-The SDK takes our bytes as they are and gives each event as plain JSON.
+The SDK takes our bytes unchanged and gives events as plain JSON.
 """
 
 import asyncio
@@ -137,7 +137,7 @@ _PING = _Ping()
 
 
 def _heeding(decoder: Any) -> Any:  # noqa: ANN401 - the SDK's
-    """Makes pings of comments, with which servers keep a waiting connection open."""
+    """Makes pings of comments, by which servers keep connections open."""
     usual = decoder.decode
     decoder.decode = lambda line: _PING if line.startswith(":") else usual(line)
     return decoder

@@ -34,7 +34,7 @@ _STOPS = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
 class _Item:
     """An output item: its blocks by part, a call's JSON, the part of thinking that came last.
 
-    `phase`: whether a message ends a turn, by the provider's word.
+    `phase`: the provider's word on whether a message ends a turn.
     """
 
     kind: Literal["message", "reasoning", "call", "opaque"]
@@ -47,7 +47,7 @@ class _Item:
 class ItemDecoder:
     """Decodes one answer; `finished` only after its last event.
 
-    With `limits`, `take` raises `Endless`. `sdk`: name and version of the reading library.
+    With `limits`, `take` raises `Endless`. `sdk`: the library's name and version.
     """
 
     def __init__(self, limits: AnswerLimits | None = None, sdk: str = "") -> None:

@@ -31,7 +31,7 @@ class ResponseOptions:
 
     `summary`: how thinking is summarized, or empty; `phases`: assistant messages say whether they
     end a turn, without which newer models may stop early; `marked`: the system text ends in a cache
-    breakpoint, which models from gpt-5.6 on need to find the static part before another history.
+    breakpoint, by which models from gpt-5.6 on find the static part before another history.
     """
 
     summary: str = "auto"

@@ -1,4 +1,4 @@
-"""Streams answers of OpenAI's Responses API, and of servers that speak it."""
+"""Streams answers of OpenAI's Responses API, or servers that speak it."""
 
 from collections.abc import Callable
 from typing import Any

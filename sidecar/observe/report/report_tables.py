@@ -225,7 +225,7 @@ def _why(text: str) -> str:
 
 
 def _table(caption: str, heads: Sequence[str], rows: Iterable[tuple[str, ...]]) -> str:
-    """Writes a table; each row has a CSS class, a heading, and HTML cells."""
+    """Each row has a CSS class, a heading, and HTML cells."""
     left = ' class="text"'
     head = "".join(
         f'<th scope="col"{left if n == 0 or name.endswith("<") else ""}>'

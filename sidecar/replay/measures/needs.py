@@ -1,4 +1,4 @@
-"""Finds text that the recorded agent needed word for word, and where it was shown before.
+"""Finds text that the recorded agent needed word for word, and its former places.
 
 Needed are an edit's old text, and a patch's context and removed lines, without line ends and
 numbers. See docs/how-to/measuring.md.

@@ -31,7 +31,7 @@ _LINE = re.compile(rb"(?:\./)?([^\0]*)\0(\d+):(.*)", re.DOTALL)
 
 @dataclass(slots=True)
 class RipgrepRun:
-    """What ripgrep found; `failed`: it could not read the pattern, so no match proves nothing."""
+    """What ripgrep found; `failed`: the pattern was unreadable, so no match proves nothing."""
 
     matches: list[Match] = field(default_factory=list)
     failed: bool = False

@@ -1,7 +1,7 @@
 """Starts an MCP server that ends with the daemon.
 
 `python -I -S mcp_start.py DAEMON COMMAND …` becomes COMMAND. A watcher ends the server and its
-children after DAEMON: some servers never read stdin, and a kill is silent.
+children after DAEMON, as some servers never read stdin.
 """
 
 import os

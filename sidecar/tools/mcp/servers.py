@@ -154,7 +154,7 @@ class FoundTools:
 
 
 class McpServers:
-    """The servers of each session; `variables`: of the window, whose PATH has the programs."""
+    """The sessions' servers; `variables`: the window's, whose PATH has the programs."""
 
     def __init__(self, variables: Mapping[str, str] = os.environ) -> None:
         self._variables = variables
@@ -224,7 +224,7 @@ class McpServers:
         return tuple(text for server in servers for text in server.said())
 
     def as_now(self, owner: str, spec: ToolSpec) -> ToolSpec:
-        """Returns a tool as the session knows it, or stricter if the server now says so."""
+        """Returns a tool as the session knows it, or as strict as the server now says."""
         server = self._named(owner, spec.name)
         offered = () if server is None or server.live is None else server.specs()
         now = next((one for one in offered if one.name == spec.name), spec)
@@ -234,7 +234,7 @@ class McpServers:
     async def call(
         self, owner: str, name: str, given: Json, decided: ToolSpec | None = None
     ) -> ToolAnswer:
-        """Calls a tool by the name that the model has for it; failures become error answers.
+        """Calls a tool by the model's name for it; failures become error answers.
 
         Nothing runs if the server has become stricter than `decided`.
         """

@@ -92,7 +92,7 @@ def starting(
 ) -> tuple[McpServer, Path]:
     """Returns the server as to be started, and its folder.
 
-    A setting's `cwd` counts, except one inside an untrusted workspace, whose programs are not found
+    A setting's `cwd` counts, except inside an untrusted workspace, whose programs are not found
     either. In the empty folder a trusted workspace's server gets absolute paths for `.`, `./x`,
     `../x`.
     """

@@ -49,7 +49,7 @@ def known(name: str) -> Program | None:
 
 
 def is_systems(name: str) -> bool:
-    """Whether PATH finds a program, or a folder of programs has it: `./test` is another."""
+    """Whether PATH or a folder of programs has a program: `./test` is another."""
     return bool(_SYSTEMS.fullmatch(name))
 
 

@@ -1,8 +1,8 @@
 """Files that an allowed command obeys: settings in its folder, and those that its rule names. Pure.
 
-Programs look for settings in the folder where they are started, as in a project's root, and above.
-A shell can build a name in more ways than can be followed, so that a rule's text is searched for
-each part of a file's path: more is asked about than is obeyed.
+Programs look for settings in their starting folder and above. A shell can build names in too many
+ways to follow, so a rule's text is searched for each part of a file's path: more is asked about
+than obeyed.
 """
 
 import fnmatch
@@ -44,7 +44,7 @@ _FAR = 300
 
 
 def as_obeyed(access: Access, allow: tuple[str, ...], led: tuple[str, ...]) -> Access:
-    """With the names that a written file has to commands which rules allow.
+    """Adds a written file's names to commands that rules allow.
 
     `led`: where links in paths of these rules lead.
     """
@@ -101,7 +101,7 @@ class _Told(NamedTuple):
         return False
 
     def enters(self, folder: str) -> bool:
-        """Whether the texts name such a folder, or one below, or a file there."""
+        """Whether the texts name a folder, or something below."""
         places = self._places(folder)
         return any(_ALONE.search(ahead) and not _NAME_ON.match(behind) for ahead, behind in places)
 
@@ -139,7 +139,7 @@ def _told(allow: tuple[str, ...], led: tuple[str, ...]) -> _Told:
 def _place_and_text(rule: str) -> tuple[str, str]:
     """The folder where a rule starts programs, and its text without quotes.
 
-    No text of commands that a `*` would cover too, since these obey no settings, or are known to.
+    Omits commands that a `*` would cover too: these obey no settings, or known ones.
     """
     tool, _, pattern = rule.partition(":")
     name, _, folder = tool.partition("@")

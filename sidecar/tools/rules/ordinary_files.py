@@ -82,7 +82,7 @@ def is_ordinary(path: str) -> bool:
     """Whether a file is ordinary by its name, relative to the workspace.
 
     Hidden names are not, except files that only list others; nor names with invisible letters,
-    ignored by some disks.
+    which some disks ignore.
     """
     *folders, name = unicodedata.normalize("NFKC", path).casefold().split("/")
     if as_found(path) != path or any(folder.startswith(".") for folder in folders):

@@ -68,7 +68,7 @@ class Spellings:
 
     `whole`: as typed; `texts`: each simple command; `commands`: their words. `unread`: texts that a
     program may run, though no table says where; `together`: words of commands that may take one
-    another's text. `hidden`: some program's name cannot be read.
+    another's text. `hidden`: a program's name is unreadable.
     """
 
     whole: str

@@ -196,9 +196,9 @@ def _shortfall(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> str:
 
 
 def _knows(rule: str, access: Access) -> bool:
-    """Whether a rule covers a command that cannot be compared with a rejecting rule.
+    """Whether a rule covers a command not comparable with a rejecting rule.
 
-    Such a rule has the whole command, or a program that the table knows.
+    Such a rule has the whole command, or a program of the table.
     """
     _, colon, pattern = rule.partition(":")
     name = access.words[0] if access.words else ""

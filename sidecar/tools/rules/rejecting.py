@@ -126,7 +126,7 @@ def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
 
 
 def _has_all_words(rule: str, together: tuple[str, ...]) -> bool:
-    """Whether commands that hand on text have all words of a rule for a runner.
+    """Whether commands handing on text have all words of a rule for a runner.
 
     So `ssh prod 'sudo sh' <<<'rm x'` may be `ssh prod rm *`.
     """

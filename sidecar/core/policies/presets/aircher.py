@@ -90,9 +90,9 @@ def _cut(item: Item) -> Change | None:
 
 
 def finish(plan: Plan, situation: Situation, reply: str) -> Plan:
-    """Makes the final plan of a reply.
+    """Makes a reply's final plan.
 
-    Raises ValueError if the reply is unusable, or if the plan would free no tokens.
+    Raises ValueError if the reply is unusable, or the plan would free no tokens.
     """
     turns, spared = turns_of(situation.items), kept_always(situation)
     scores = read_scores(reply, turns)
@@ -132,7 +132,7 @@ def kept_always(situation: Situation) -> frozenset[PartId]:
 def decided(
     situation: Situation, cause: Cause, scores: Mapping[str, TurnScore]
 ) -> dict[str, TurnAction]:
-    """Gives the action for each turn that is not kept.
+    """Gives actions for turns not kept.
 
     If scores leave too much, the turns of least worth are referenced, then summarised.
     """

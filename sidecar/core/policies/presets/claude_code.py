@@ -67,7 +67,7 @@ class ClaudeCode:
 
 
 def restored_files(situation: Situation, spared: Set[PartId]) -> dict[PartId, Change | None]:
-    """Gives reads of the newest five files out of view, each with a change if cut."""
+    """Gives reads of the newest five files out of view, with a change if cut."""
     standing = situation.standing
     history = below(standing, RESERVE) - standing.static
     most = min(FILE_TOKENS, history // FILES_SHARE // FILES)

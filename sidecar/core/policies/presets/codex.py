@@ -1,6 +1,6 @@
 """`codex`: at 90 per cent of the window a summary, and typed messages verbatim.
 
-The summary's request has no tools, so the cache is not read.
+Without tools, the summary's request misses the cache.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """`dyad`: purges raw blocks (calls, results, thinking) after seven days.
 
-Purges on a cold cache, which is free; the original purges at its start.
+Purges on a cold cache, for free; the original purges at its start.
 """
 
 from dataclasses import dataclass

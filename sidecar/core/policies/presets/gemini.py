@@ -67,7 +67,7 @@ def trigger(standing: Standing) -> int:
 
 
 def split(items: Sequence[Item], *, between_steps: bool = False) -> int:
-    """Gives the index of the first user message after the oldest 70 per cent, else of the last.
+    """Finds the first user message after the oldest 70 per cent, else the last.
 
     All items if the model's answer ends them; 0 without a place to cut.
     """

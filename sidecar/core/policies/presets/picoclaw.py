@@ -102,7 +102,7 @@ def trigger(standing: Standing) -> int:
 def boundary(items: Sequence[Item], kept: int) -> int:
     """Gives the index where the newest `kept` messages begin, moved to a turn's start.
 
-    A message just typed does not count. Without such a turn, the cut falls between steps.
+    A message just typed does not count. Without such a turn, cuts between steps.
     """
     end = len(items)
     while end and items[end - 1].unit.kind in ("typed", "context"):

@@ -1,6 +1,6 @@
 """`temporal`: after 250 messages continues as new, with a summary of two sentences.
 
-From a sample with short conversations: a window may fill up before.
+From a sample with short conversations: a window may fill before.
 """
 
 from dataclasses import dataclass
