@@ -17,7 +17,7 @@ HIDDEN = "(set, not shown)"
 
 
 def sample() -> str:
-    """Returns a configuration file in TOML with every setting commented out."""
+    """Writes a TOML configuration with every setting commented out."""
     lines = [
         "# Sidecar's settings. Everything is at its default: take away a # to set something.",
         "# `sidecar config check` says what is wrong, `sidecar config show --origin` what holds.",

@@ -22,7 +22,7 @@ MOST_MESSAGE = 500
 class Layer:
     """A source of settings; `restricted`: without `own` settings, as from a workspace.
 
-    `names`: environment variables by key; `text`: the file's text.
+    `names`: environment variables by key; `text`: the file's.
     """
 
     name: str
@@ -53,10 +53,9 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A setting that was ignored; `theirs` if from a workspace.
+    """An ignored setting; `theirs` if from a workspace.
 
-    `unknown`: there is no such key, or a rule hits nothing (and is kept); otherwise the value is
-    wrong.
+    `unknown`: no such key, or a rule hits nothing (and is kept); otherwise the value is wrong.
     """
 
     where: str

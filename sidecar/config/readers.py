@@ -118,7 +118,7 @@ def _level(value: object) -> str:
 
 
 def _policy(value: object) -> str:
-    """Imports policies only here, as most settings name none."""
+    """Imports policies only here, as few settings name any."""
     from sidecar.core.policies import policies  # noqa: PLC0415 - see above
 
     text = _name(value)

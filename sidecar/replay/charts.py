@@ -24,7 +24,7 @@ TOGETHER = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A policy's cost in USD, and the share of far lines (0 to 1) that stood in view."""
+    """A policy's cost in USD, and the share (0 to 1) of far lines in view."""
 
     name: str
     cost: float

@@ -1,4 +1,4 @@
-"""Replays recordings under several policies, and adds up results."""
+"""Replays recordings under several policies, and sums results."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -110,7 +110,7 @@ class Decider:
         return None if told.done is None else replace(told.done, billed=draft)
 
     def complete(self, plan: Plan, situation: Situation) -> Decided | None:
-        """Completes a plan: keeps protected parts, drops unbound thinking, measures."""
+        """Keeps protected parts, drops unbound thinking, and measures."""
         made = outlined(plan, situation, f"cmp_{self._made + 1}")
         if made is None:
             return None

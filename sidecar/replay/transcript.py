@@ -76,10 +76,7 @@ def read_each(
     lines: Iterable[tuple[int, JsonObject]],
     read: Callable[[int, JsonObject], Iterator[TranscriptEntry | str]],
 ) -> Iterator[TranscriptEntry]:
-    """Reads each line; strings from `read` describe skipped parts.
-
-    An impossible value damages its line alone.
-    """
+    """Strings from `read` describe skipped parts. An impossible value damages its line alone."""
     for number, line in lines:
         try:
             for entry in read(number, line):
@@ -119,8 +116,8 @@ class TranscriptWriter:
     def user(self, parts: list[Part], at: Millis, *, typed: bool) -> Iterator[TranscriptEntry]:
         """Adds a user's message unless empty; a typed message opens a turn.
 
-        While calls are open, the message waits. What a program wrote in the user's name is context;
-        a slash command for a skill was typed.
+        While calls are open, the message waits. A program's words in the user's name are context; a
+        slash command for a skill was typed.
         """
         if not parts:
             return

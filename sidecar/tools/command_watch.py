@@ -1,7 +1,7 @@
 """Ends commands that still run when the daemon is killed.
 
-A small shell reads a pipe that closes with the daemon. A command begun just before is missed:
-waiting for each would need another program in front.
+A small shell reads a pipe that closes with the daemon. Misses commands begun just before: waiting
+for each would need another program in front.
 """
 
 import os

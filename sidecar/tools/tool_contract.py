@@ -112,7 +112,7 @@ class ThroughClient:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """A tool's answer before the output is cut and stored.
+    """A tool's answer before being cut and stored.
 
     `metadata`: for people and the ledger (`exitCode`, `diff`). `most_tokens` limits the model's
     view.
@@ -137,7 +137,7 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True)
 class SubtaskEnd:
-    """What came of a subtask; `cost`: USD, or `None`; `failed`: the reason, or ""."""
+    """A subtask's end; `cost`: USD, or `None`; `failed`: the reason, or ""."""
 
     session_id: SessionId
     report: str
@@ -150,7 +150,7 @@ class Changes(Protocol):
     """Follows the workspace's changes, for restores."""
 
     def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:
-        """Returns a block in which to write a file."""
+        """Returns a block for writing a file."""
         ...
 
     def running(self, call: Intent) -> AbstractAsyncContextManager[None]:

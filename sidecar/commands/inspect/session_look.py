@@ -29,7 +29,7 @@ from sidecar.store.journal import Store
 def course_of(session: str | None, *, last: bool, sized: bool = True) -> Course:
     """Reads a session by id or its beginning, by folder, or the newest.
 
-    Without likely keys; requests by region if `sized`. Raises SidecarError.
+    Removes likely keys; sizes requests by region if `sized`. Raises SidecarError.
     """
     return asyncio.run(_read(session, last=last, sized=sized))
 

@@ -11,7 +11,7 @@ ANY_AGENT = "*"
 
 @dataclass(frozen=True, slots=True)
 class Preserve:
-    """Parts never to shorten, and the `focus` of summaries.
+    """Parts never to shorten, and summaries' `focus`.
 
     `patterns` (regular expressions) and `texts` (verbatim) match a part's text, call and argument;
     `tools` ignore case. Raises `ValueError` for a bad pattern.

@@ -1,4 +1,4 @@
-"""Shrinks a prompt too long to send, without a model or policy: the ladder's last rungs."""
+"""Shrinks a prompt too long to send, without model or policy: the ladder's last rungs."""
 
 from dataclasses import replace
 

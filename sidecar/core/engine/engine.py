@@ -25,10 +25,10 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """A user's absence, in which the next turn's rewrite is made ahead.
+    """A user's absence, when the next turn's rewrite is made ahead.
 
-    `growth`: tokens that turn should add; `hurried`: make only what it would force; `forced` gives
-    the situation for that.
+    `growth`: tokens that turn should add; `hurried`: only make forced rewrites; `forced` gives the
+    situation for these.
     """
 
     growth: int

@@ -1,6 +1,6 @@
-"""Finds changes that a command's own words account for.
+"""Finds changes stated in a command's words.
 
-Reading a file or running another program accounts for none.
+Reading a file or running another program states none.
 """
 
 import re

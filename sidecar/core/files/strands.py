@@ -60,7 +60,8 @@ def strands(
 ) -> dict[bytes, Strand]:
     """Returns strands by path; `sets`: oldest first.
 
-    Changes in no set are others'. So are unknown ones beside others', or without `take_unknown`.
+    Changes in no set are others', and so are unknown ones beside others', or without
+    `take_unknown`.
     """
     parts: dict[bytes, list[StrandPart]] = {}
     sources: dict[bytes, bytes] = {}

@@ -68,7 +68,7 @@ def _joined(hunk: NetHunk, text: str, part_id: PartId) -> NetHunk:
 def _take(hunks: list[NetHunk], old: str, new: str, part_id: PartId) -> None:
     """Joins an edit with earlier hunks that its text holds, or that hold it.
 
-    Hunks whose lines it removes give way. An edit around a hunk starts from what stood before the
+    Hunks whose lines it removes give way. An edit around a hunk starts from the text before the
     hunk.
     """
     for number in reversed(range(len(hunks))):

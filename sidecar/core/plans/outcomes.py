@@ -1,4 +1,4 @@
-"""Tells what calls came to: files, commits, ends of commands, failures."""
+"""Tells calls' outcomes: files, commits, ends of commands, failures."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set

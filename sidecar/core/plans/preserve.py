@@ -42,7 +42,7 @@ def preserved(
     """Gives pinned parts, parts kept by settings, and calls that typed messages name.
 
     Named calls take `room` tokens at most, newest first. Reads give way if their files were changed
-    or read alike later, edits if theirs were written whole or deleted, and so does what is `stale`.
+    or read alike later, edits if theirs were written whole or deleted, and `stale` calls always.
     """
     listed = list(items)
     names = frozenset[str]().union(*(item.unit.asked for item in listed))

@@ -37,7 +37,7 @@ LONG = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ScoredTurn:
-    """A turn or a stretch of a long one; the id is stable while the log grows."""
+    """A turn or stretch of a long one; the id stays while the log grows."""
 
     id: str
     items: tuple[Item, ...]

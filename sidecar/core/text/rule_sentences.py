@@ -1,6 +1,6 @@
 """Finds sentences that forbid or require something, in some thirty languages.
 
-By words and signs: a false hit costs few tokens, a miss loses a rule.
+Goes by words and signs: a false hit costs few tokens, a miss loses a rule.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Finds text in a static prompt that breaks the cache at the next start.
+"""Finds text in a static prompt that breaks the next start's cache.
 
 Skips versions, plain years, colours, ratios, known ports, model ids. A date may be meant: callers
 decide.

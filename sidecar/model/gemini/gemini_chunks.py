@@ -24,7 +24,7 @@ class ChunkCutter:
     """An `EventCutter` of server-sent events."""
 
     async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[ChunkEvent]:
-        """Gives chunks as they are complete; raises ValueError for what is no JSON."""
+        """Gives complete chunks; raises ValueError for invalid JSON."""
         data, bare = list[bytes](), list[bytes]()
         async for line in _lines(iterator):
             if line.startswith(b"data:"):

@@ -183,7 +183,7 @@ def _parts(block: Block, names: Mapping[str, str], traits: _Traits) -> Iterator[
 
 
 def _texts(text: str, signatures: Json) -> Iterator[JsonObject]:
-    """Gives the pieces that came, each with its own signature: none may be joined with another."""
+    """Gives the pieces unjoined, as each has its own signature."""
     at = 0
     for one in signatures if isinstance(signatures, list) else ():
         match one:

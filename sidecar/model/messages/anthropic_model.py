@@ -1,4 +1,4 @@
-"""Streams answers and pings with the Anthropic SDK, of its own API and of clouds."""
+"""Streams answers and pings with Anthropic's SDK, from its API and clouds."""
 
 import asyncio
 import importlib

@@ -55,7 +55,7 @@ class Encoder:
         return sum(id(block) not in self._last for message in late for block in message.blocks)
 
     def write(self, request: ModelRequest, *, stream: bool) -> bytes:
-        """Writes `encode`'s body as the SDK writes it.
+        """Writes `encode`'s body as the SDK does.
 
         Raises ValueError for a number that JSON lacks.
         """

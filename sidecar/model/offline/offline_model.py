@@ -128,9 +128,9 @@ class OfflineModel:
             yield BlockDelta(index, text[start : start + PIECE])
 
     def _usage(self, prompt: Prompt, *, keep: bool = True) -> Usage:
-        """Counts usage as if the same conversation's last kept prompt were cached.
+        """Counts usage as if the conversation's last kept prompt were cached.
 
-        `keep`: this prompt is cached; otherwise the rest is plain input.
+        `keep`: cache this prompt; otherwise the rest is plain input.
         """
         static = sum(count_tool(tool, self._count) for tool in prompt.tools)
         static += sum(count_block(block, self._count) for block in prompt.system)

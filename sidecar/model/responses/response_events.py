@@ -32,7 +32,7 @@ _STOPS = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
 
 @dataclass(slots=True)
 class _Item:
-    """An output item: its blocks by part, a call's JSON, the part of thinking that came last.
+    """An output item: its blocks by part, a call's JSON, the last part of thinking.
 
     `phase`: the provider's word on whether a message ends a turn.
     """

@@ -15,7 +15,7 @@ CourseChangeKind: TypeAlias = Literal["rewrite", "undo", "restore", "model"]
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the session's row in the store says.
+    """The session's row in the store.
 
     May be empty: `parent` (of a fork), `recorded_by` (an agent), `priced_as` (for a free model).
     """
@@ -124,7 +124,7 @@ class CourseTurn:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A tool's calls; `tokens`: estimate for all whole results, `in_view` for those in context.
+    """A tool's calls; `tokens`: estimate for all whole results, `in_view`: in context.
 
     `cut`: number of results cut before first sent, of `whole` bytes.
     """

@@ -8,8 +8,8 @@ from sidecar.observe.report.course import Course
 def running(course: Course) -> tuple[list[Decimal | None], list[Decimal | None]]:
     """Returns USD paid and uncached, before the first and after each request.
 
-    Asides count with the request before. Sums after an unknown price are `None`. What others paid
-    does not count, but a recorded agent's costs do, at list prices.
+    Asides count with the request before. Sums after an unknown price are `None`. Omits what others
+    paid, except a recorded agent's costs, at list prices.
     """
     beside: dict[int, list[tuple[Decimal | None, Decimal | None]]] = {}
     for aside in course.asides:

@@ -24,9 +24,9 @@ PROVIDERS = ("OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER")
 
 @dataclass(frozen=True, slots=True)
 class Exporting:
-    """Providers in use; metrics can be read at `address`.
+    """Providers in use; `address`: of metrics.
 
-    `close` sends what is left, and blocks for seconds at most.
+    `close` sends the rest, and blocks for seconds at most.
     """
 
     metrics: "MeterProvider | None"

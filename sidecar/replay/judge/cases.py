@@ -44,7 +44,7 @@ CaseAnswer: TypeAlias = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A session, played under a policy up to its last request.
+    """A session, played under a policy to its last request.
 
     `full`, `compacted`: contexts as text, at most `cut` characters per result. `summaries`:
     estimated usage of each summary; `asking`: of answers and verdicts.

@@ -1,6 +1,6 @@
 """Measures a policy's memory, as in docs/how-to/measuring.md.
 
-Names in whole parts count apart, because policies keep lines by the same names.
+Names in whole parts count apart, as policies keep lines by the same names.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class Glimpse:
 
 
 class Memory:
-    """Counts over a run which needed names were left.
+    """Counts needed names left in a run.
 
     Of `far` names, `whole` stood in whole parts, `view` in view, `ledger` also in notes, `reach`
     also within one recall.

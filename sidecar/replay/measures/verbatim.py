@@ -1,6 +1,6 @@
-"""Measures how much needed text is in view, word for word.
+"""Measures how much needed text is in view, word for word: in one piece in one block.
 
-A text counts in one piece in one block. Only an edit's missing text forces a re-read.
+Only an edit's missing text forces a re-read.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

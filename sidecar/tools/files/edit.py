@@ -44,7 +44,7 @@ async def edit_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[Json]:
-    """Returns an edit's changes before it runs: one ACP `diff` block per hunk, or none."""
+    """Previews an edit: one ACP `diff` block per hunk, or none."""
     texts = {"write_file": _rewritten, "edit_file": _edited}.get(name)
     if texts is None:
         return []

@@ -37,7 +37,7 @@ async def current_text(real: Path, context: ToolContext) -> str:
 
 
 async def change_text(place: Place, after: str, label: str, context: ToolContext) -> Written:
-    """Writes a file, through the editor's undo history where possible.
+    """Writes through the editor's undo history where possible.
 
     Raises BadRequest if the path now leads elsewhere, or OSError; then the file is unchanged.
     """

@@ -96,7 +96,7 @@ async def _collect(
     limit: int,
     matches: list[Match],
 ) -> None:
-    """Takes lines that also stand in a file reached without links, as ripgrep follows paths."""
+    """Takes lines also found in a file reached without links, as ripgrep follows paths."""
     assert stream is not None
     asked: dict[str, list[bytes]] = {}
     while len(matches) < limit and (line := await stream.readline()):
@@ -115,7 +115,7 @@ async def _collect(
 
 
 def _lines(real: Path) -> list[bytes]:
-    """Reads lines as ripgrep does, but through no link; empty if unreadable."""
+    """Reads lines like ripgrep, but through no link; empty if unreadable."""
     try:
         with folder_of(real) as folder, open(open_in(folder, real, _FLAGS), "rb") as file:
             data = file.read(MAX_FILE + 1)

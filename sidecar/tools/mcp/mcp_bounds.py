@@ -1,6 +1,6 @@
 """Limits on foreign tools, whose definitions go out with every request.
 
-One server, or the client, may take a third of a window of 128k tokens.
+A server, or the client, may take a third of 128k tokens.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Connects to an MCP server.
-
-Importing the SDK takes over a second, so only a server's start does.
-"""
+"""Connects to an MCP server. Only a server's start imports the SDK, which takes over a second."""
 
 import asyncio
 import os
@@ -131,7 +128,7 @@ def _started(command: Sequence[str]) -> Sequence[str]:
 def _environment(server: McpServer) -> dict[str, str]:
     """Keeps the workspace's files out of `python -m` and PATH.
 
-    A server that is a module of the workspace needs `PYTHONSAFEPATH = ""`.
+    A workspace module as server needs `PYTHONSAFEPATH = ""`.
     """
     safe = {"PYTHONSAFEPATH": "1"} if any(map(_MODULE.match, server.command)) else {}
     given = {**safe, **server.environment}

@@ -1,4 +1,4 @@
-"""Runs the MCP servers of sessions; a failing server affects no other.
+"""Runs sessions' MCP servers; a failing one affects no other.
 
 Each server's task connects, waits for its end, and disconnects: the SDK ties connections to tasks.
 """
@@ -79,7 +79,7 @@ class _Server:
     def end(self) -> None:
         """Ends a server, even while starting.
 
-        Only the time limit cancels its task, once: a second cancel would hang.
+        Only the time limit cancels its task: a second cancel would hang.
         """
         self.live = None
         self._ending.set()

@@ -114,7 +114,7 @@ def starting(
 
 
 def is_of_the_workspace(command: tuple[str, ...]) -> bool:
-    """Whether a command names a file of the workspace, or runs its code.
+    """Whether a command names a workspace file or runs workspace code.
 
     Never if any word begins a runner of packages, also in a shell's text: wrappers (`op run --`,
     `nice`, `env -S`) start the words behind them.

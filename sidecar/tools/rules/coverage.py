@@ -56,7 +56,7 @@ def is_systems(name: str) -> bool:
 def uncovered(words: tuple[str, ...], named: int) -> str:
     """Says why a rule's `*` does not cover words; "" if covered.
 
-    `named`: number of words spelt out in the rule.
+    `named`: the rule's number of words spelt out.
     """
     program = known(words[0])
     if program is None:
@@ -98,7 +98,7 @@ def changes(words: tuple[str, ...]) -> bool:
 
 
 def walks(words: tuple[str, ...]) -> bool:
-    """Whether a program goes through folders or writes through links in them; git does not."""
+    """Whether a program, except git, goes through folders or writes through links there."""
     program = known(words[0]) if words else None
     if program is None or program is GIT:
         return False
@@ -212,8 +212,8 @@ def _is_covered(program: Program, word: str) -> bool:
 def _leads_away(program: Program, word: str) -> bool:
     """Whether a word may name more than an ordinary file.
 
-    In git a leading `:` leads beyond the folder; globs expand to unseen names, but words of a
-    program that `walks` hold none.
+    In git a leading `:` leads beyond the folder; globs expand to unseen names, but a program that
+    `walks` has none.
     """
     # Go's `./...` is no hidden name.
     word = word.removesuffix("/...") if program.walks else word

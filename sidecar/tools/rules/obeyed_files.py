@@ -1,4 +1,4 @@
-"""Files that an allowed command obeys: settings in its folder, and those that its rule names. Pure.
+"""Files that an allowed command obeys: settings in its folder, and files named in its rule. Pure.
 
 Programs look for settings in their starting folder and above. A shell can build names in too many
 ways to follow, so a rule's text is searched for each part of a file's path: more is asked about
@@ -87,7 +87,7 @@ class _Told(NamedTuple):
     outside: tuple[str, ...]
 
     def names(self, name: str, folders: Sequence[str], *, is_stem: bool = False) -> bool:
-        """Whether a file of that name, somewhere below these folders, may be meant."""
+        """Whether a file of that name below these folders may be meant."""
         within = tuple(filter(None, folders))
         for ahead, behind in self._places(name):
             end = _STEP_AHEAD.search(ahead)

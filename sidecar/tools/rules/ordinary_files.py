@@ -1,6 +1,6 @@
-"""Knows the files that a rule for writing covers without naming them.
+"""Knows files that a rule for writing covers without naming them.
 
-All others are asked about (docs/decisions/known-kinds.md).
+Others are asked about (docs/decisions/known-kinds.md).
 """
 
 import re

@@ -1,7 +1,7 @@
 """Spells a command in other ways, to compare with a rejecting rule.
 
-A well-meaning model puts a command behind `sudo`, a path or options, or into `sh -c`; no comparison
-stops one hidden on purpose.
+Well-meaning models put commands behind `sudo`, paths or options, or into `sh -c`; no comparison
+stops those hidden on purpose.
 """
 
 import re

@@ -46,7 +46,7 @@ _ALIKE = {"search": ("read_file",), "edit": ("write_file", "edit_file")}
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Rules from the configuration and the user's earlier answers.
+    """Rules from the configuration and the user's answers.
 
     `led`: where links in paths of allowing rules for commands lead.
     """
@@ -65,8 +65,8 @@ class Allow:
 class Ask:
     """The user must decide.
 
-    `rules`: those that `always` answers add, by option id. `why`: the part that keeps some rule
-    from covering the call, or "".
+    `rules`: added by `always` answers, by option id. `why`: the part that keeps rules from covering
+    the call, or "".
     """
 
     title: str
@@ -348,7 +348,7 @@ def _spellings(access: Access) -> Spellings:
 
 
 def _doubt(spec: ToolSpec, access: Access, reject: tuple[str, ...]) -> str:
-    """Says why a command may be one that some rule rejects; "" if it cannot."""
+    """Says why some rule may reject a command; "" if none can."""
     compared = [rule for rule in reject if _compares(rule, spec)]
     if not compared:
         return ""
@@ -382,7 +382,7 @@ def _upward(path: str) -> Iterator[str]:
 
 
 def _names(rule: str, spec: ToolSpec) -> bool:
-    """Whether a rule is about a tool; by kind only for built-in tools, whose effects are known."""
+    """Whether a rule is about a tool; by kind only for built-in tools, with known effects."""
     tool = rule.partition(":")[0].partition("@")[0]
     return tool in ("*", spec.name) or (tool == spec.kind and spec.origin == "builtin")
 

@@ -1,4 +1,4 @@
-"""Decides whether a rejecting rule hits a command, or words that its program may run.
+"""Decides whether a rejecting rule hits a command, or words its program may run.
 
 Rules have `*` as `STAR`.
 """
@@ -84,7 +84,7 @@ def _hits_words(rule: str, spelt: Spellings) -> bool:
 
 
 def may_hit(rule: str, spelt: Spellings) -> bool:
-    """Whether a command that a rule does not hit may do what the rule rejects."""
+    """Whether a command unhit by a rule may do what the rule rejects."""
     # `*git push*` is `git push *` here.
     forms = _forms(rule.lstrip(f"{STAR} "))
     return _has_all_words(rule, spelt.together) or any(

@@ -29,7 +29,7 @@ def as_called(rules: Rules, root: Path) -> Rules:
 
 
 def _led_by_words(rule: str, root: Path) -> Iterator[str]:
-    """Yields targets of words that are paths with links, from folders among the words, too."""
+    """Yields targets of words that are paths with links, also from folders among the words."""
     tool, _, pattern = rule.partition(":")
     name, _, folder = tool.partition("@")
     if name not in ("*", "shell", "execute"):
