@@ -25,7 +25,7 @@ PIPED = 200
 
 
 def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
-    """Prints all settings; `origin`: each source too; `options`: JSON."""
+    """`origin`: prints each source too; `options`: JSON."""
     try:
         resolved = _resolved(folder, options)
     except BadRequest as error:

@@ -81,7 +81,7 @@ class ToldFailure(Exception):
 
 
 def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
-    """Makes a ModelFailed of any error; redacts `key`, which some servers quote."""
+    """Redacts `key`, which some servers quote."""
     status = getattr(error, "status_code", getattr(error, "code", None))
     kind_word = str(getattr(error, "type", "") or "")
     said = Redaction((key,) if key else ()).text(_said(error))

@@ -41,7 +41,7 @@ async def with_retries(
     sleep: Callable[[float], Awaitable[None]],
     random: Callable[[], float],
 ) -> AsyncIterator[StreamEvent]:
-    """Streams an answer; a passing failure gives `AttemptFailed`, a wait, the next attempt.
+    """A passing failure gives `AttemptFailed`, a wait, the next attempt.
 
     Raises ModelFailed if a failure is permanent, no attempt is left, or a wait is too long.
     """

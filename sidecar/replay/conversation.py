@@ -217,7 +217,7 @@ def _part_without_bytes(part: Part) -> Part:
 def listen(
     messages: Iterable[Message | None], count: Count, name: str, kind: str, cwd: str = ""
 ) -> Conversation:
-    """Builds a conversation; `None` marks a recorded compaction."""
+    """`None` marks a recorded compaction."""
     listener = Listener(count)
     for message in messages:
         if message is None:

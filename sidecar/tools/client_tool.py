@@ -12,7 +12,7 @@ MOST_SHOWN = 200
 
 
 async def call_client_tool(name: str, given: Json, context: ToolContext) -> ToolAnswer:
-    """Asks the client; failures become error answers. Raises Cancelled."""
+    """Failures become error answers. Raises Cancelled."""
     if context.client is None:
         return ToolAnswer(f"The client that provides {name} is not connected.", is_error=True)
     try:

@@ -80,7 +80,7 @@ class _Rechecked:
 async def run_builtin(
     name: str, given: Json, context: ToolContext, decided: Access | None = None
 ) -> ToolAnswer:
-    """Runs a tool; failures become error answers.
+    """Failures become error answers.
 
     A call whose access differs from `decided`, through a moved link, does not run; changes are
     checked right before. Raises Cancelled once the client is gone.

@@ -56,7 +56,7 @@ class _Ran:
 
 
 async def shell(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Runs a command; failure is an answer with `exitCode`, a timeout an error."""
+    """A failure is an answer with `exitCode`, a timeout an error."""
     command = inputs.text(given, "command")
     asked = inputs.whole(given, "timeoutMs", least=1) or DEFAULT_TIMEOUT_MS
     timeout = min(asked, MAX_TIMEOUT_MS)

@@ -39,7 +39,7 @@ MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "bad": ("✗", "red")}
 
 
 def check() -> int:
-    """Prints all findings; returns 1 if the daemon cannot work."""
+    """Returns 1 if the daemon cannot work."""
     findings = asyncio.run(_findings())
     table = Table(box=None, show_header=False, pad_edge=False)
     for finding in findings:

@@ -18,7 +18,7 @@ _HEADING = re.compile(r"(?:^|\s)\S+\.\w+:$")
 
 @lru_cache(maxsize=256)
 def beside_passed(text: str) -> tuple[tuple[int, int], ...]:
-    """Returns line ranges (first, last; from 1) to keep: all but rows of passed tests.
+    """Returns line ranges (first, last; from 1) without rows of passed tests.
 
     A row's first line stays.
     """

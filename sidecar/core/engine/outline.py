@@ -68,7 +68,7 @@ def opens_epoch(plan: Plan, situation: Situation, held: bool) -> bool:
 
 
 def shared_before(items: Sequence[Item], first: int) -> int:
-    """Counts items of whole messages that both prompts share at the start."""
+    """Counts items of whole messages shared at both prompts' start."""
     names = [item.unit.message_id for item in items[: first + 1]]
     return names.index(names[first]) if first < len(names) else first
 

@@ -18,7 +18,8 @@ class Action:
     """A path's only change in a plan.
 
     `entry`: the wanted entry, `None` for nothing. Requires `expect` to be there. `content`: merged
-    bytes, not stored. Equal contents change the mode only. A new folder gets its mode once filled.
+    bytes, not stored. Equal contents change the mode only. A new folder gets its mode once filled;
+    missing parents are made.
     """
 
     path: bytes

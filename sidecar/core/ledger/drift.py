@@ -8,7 +8,6 @@ MOST_LINES = 40
 
 
 def to_check(files: Iterable[File]) -> tuple[str, ...]:
-    """Gives paths: changed files first, then last touched first."""
     newest = list(files)[::-1]
     return tuple(f.path for f in sorted(newest, key=lambda file: not file.changed))
 

@@ -13,7 +13,7 @@ NAMED_SHARE = 0.15
 
 
 def is_preserved(unit: Unit, preserve: Preserve) -> bool:
-    """Whether settings keep a unit by tool, or by words or patterns in its text."""
+    """Whether settings keep a unit, by tool, words or patterns."""
     if unit.tool and unit.tool.lower() in {tool.lower() for tool in preserve.tools}:
         return True
     held = (unit.text, unit.call, unit.argument)

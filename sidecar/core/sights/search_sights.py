@@ -1,6 +1,6 @@
 """Finds lines of files shown by a shell's `grep -n` or `rg -n`, if several in a row.
 
-Agents' search tools are left out: Claude Code's halves doubled slashes in lines beside a match.
+Omits agents' search tools: Claude Code's halves doubled slashes in lines beside a match.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

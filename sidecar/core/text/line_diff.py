@@ -97,7 +97,7 @@ def unified(
     source: str | None = None,
     most: int = 2000,
 ) -> Difference:
-    """Makes a unified diff; `None` is a missing file.
+    """Takes `None` for a missing file.
 
     `source`: the old path, if another. `most`: lines shown, context included. Bytes outside UTF-8
     become U+FFFD.

@@ -74,7 +74,7 @@ class ChunkDecoder:
         self.finished = False
 
     def take(self, event: Any) -> Iterator[StreamEvent]:  # noqa: ANN401 - any JSON
-        """Decodes a chunk. Raises ToldFailure."""
+        """Raises ToldFailure."""
         self._count(0, pieces=1)
         if not isinstance(event, dict):
             return

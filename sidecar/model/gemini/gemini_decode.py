@@ -66,9 +66,9 @@ class GeminiDecoder:
         return bool(self._stop)
 
     def take(self, chunk: JsonObject) -> Iterator[StreamEvent]:
-        """Decodes a chunk; unknown fields give nothing.
+        """Unknown fields give nothing.
 
-        Raises EndedEarly for an answer that the API itself calls broken, ModelFailed.
+        Raises ModelFailed, and EndedEarly for an answer that the API calls broken.
         """
         self._usage = usage_of(_object(chunk.get("usageMetadata")), self._usage)
         if isinstance(given := chunk.get("responseId"), str):

@@ -54,7 +54,7 @@ class ResponseDecoder:
         self.finished = False
 
     def take(self, event: dict[str, Any]) -> Iterator[StreamEvent]:
-        """Decodes an event; pings and unknown kinds give nothing."""
+        """Pings and unknown kinds give nothing."""
         match event:
             case {"type": "message_start", "message": dict(message)}:
                 self._usage = usage_of(json_object(message.get("usage")), Usage())

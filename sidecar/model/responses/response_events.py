@@ -64,7 +64,7 @@ class ItemDecoder:
         self.finished = False
 
     def take(self, event: Any) -> Iterator[StreamEvent]:  # noqa: ANN401 - any JSON
-        """Decodes an event; unknown kinds give nothing. Raises ToldFailure."""
+        """Unknown kinds give nothing. Raises ToldFailure."""
         self._count(0, pieces=1)
         match event:
             case {"type": str(kind), "response": dict(response)}:

@@ -71,7 +71,7 @@ def find_recordings(path: Path) -> Iterator[Path]:
 def open_transcript(
     path: Path, format_name: str = "", each: Callable[[], None] = lambda: None
 ) -> Transcript:
-    """Opens a recording; `each` is called per line, and may raise.
+    """`each` is called per line, and may raise.
 
     Raises BadRequest if unreadable.
     """

@@ -22,7 +22,7 @@ class EditDiff:
 
 
 def compare(path: str, before: str, after: str) -> EditDiff:
-    """Compares two texts; beyond `_MAX_COMPARED` lines, counts only."""
+    """Beyond `_MAX_COMPARED` lines, only counts."""
     old, new = _lines(before), _lines(after)
     # Equal lines at both ends are skipped first: comparing takes quadratic time at worst.
     head = equal(old, new)

@@ -1,7 +1,7 @@
 """Tells a command's words as its shell will see them, if known without running.
 
-The grammar finds borders. Accepted are words that every shell reads alike: letters, digits, a few
-signs, and quotes without anything to replace.
+The grammar finds borders. Accepts words that every shell reads alike: letters, digits, a few signs,
+and quotes without anything to replace.
 """
 
 import re
