@@ -42,7 +42,7 @@ class Away:
 
 @dataclass(frozen=True, slots=True)
 class Chosen(Generic[One]):
-    """The chosen rewrite, if any, and the refusals before.
+    """The chosen rewrite, if any, and refusals before.
 
     `waits`: an optional rewrite may wait, which is no failure.
     """

@@ -108,7 +108,7 @@ def with_thinking_dropped(
 ) -> tuple[Change, ...]:
     """Adds changes that drop all thinking after the first edit, in prompt order.
 
-    Newer models answer 400 to thinking after an edited block. `retired` notes count as edits.
+    Newer models answer 400 to thinking after an edited block. `retired` notes are edits too.
     """
     wanted = {change.part_id: change for change in changes}
     edited = wanted.keys() | set(retired)

@@ -24,7 +24,6 @@ def is_preserved(unit: Unit, preserve: Preserve) -> bool:
 
 
 def is_named(unit: Unit, names: Iterable[str]) -> bool:
-    """Whether a call's argument is one of the names, or a path ending in one."""
     said = unit.argument
     return bool(said) and any(
         said == name or said.endswith("/" + name)

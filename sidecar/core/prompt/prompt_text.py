@@ -1,4 +1,4 @@
-"""Writes a prompt as text for people, block by block."""
+"""Writes a prompt for people, block by block."""
 
 import json
 from collections.abc import Iterator

@@ -14,7 +14,7 @@ _COMMITS = re.compile(r"\bgit(?: -[cC] \S+)* commit\b")
 
 
 def taken_back(units: Iterable[Unit]) -> frozenset[MadeChange]:
-    """Gives changes that git undid or put into a stash.
+    """Gives changes that git undid or stashed.
 
     New files, unknown to git, count only if a command names them.
     """

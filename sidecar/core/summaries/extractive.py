@@ -94,7 +94,7 @@ _CHATTER = late_pattern(
 
 
 def extract(gone: Sequence[Unit], previous: str, room: int) -> str:
-    """Summarises departing units and the `previous` summary in `room` tokens."""
+    """`previous`: the earlier summary; `room`: most tokens."""
     units = [unit for unit in gone if unit.kind not in NOTES]
     if not units:
         return shortened(previous, room)

@@ -25,7 +25,7 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def spaced(values: Iterable[float], scale: float) -> Iterator[float]:
-    """Gives values at least a line's height apart, highest first; `scale`: units per value."""
+    """Gives values a line's height or more apart, highest first; `scale`: units per value."""
     last = None
     for value in sorted(set(values), reverse=True):
         if last is None or (last - value) * scale >= ROW:

@@ -1,6 +1,6 @@
 """Cuts the bytes of a streamed response into chunks.
 
-Errors amid an answer come as a chunk, or as bare JSON over some lines.
+Errors amid an answer come as chunks, or bare JSON lines.
 """
 
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Shows a session as one HTML page, which fetches nothing and runs no script."""
+"""Shows a session as one HTML page without fetches or scripts."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal

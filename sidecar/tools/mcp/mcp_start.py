@@ -17,7 +17,7 @@ LOOK = 1.0
 
 
 def main(daemon: int, command: list[str]) -> None:
-    """Leaves a watcher and becomes the server; exits with 127 if impossible."""
+    """Leaves a watcher and becomes the server, or exits with 127."""
     server = os.getpid()
     if os.getppid() != daemon:
         return

@@ -56,7 +56,7 @@ class Opencode:
 
 
 def transcript_tokens(items: Sequence[Item]) -> int:
-    """Counts a summariser's input: the conversation as text, long results cut."""
+    """Counts a summariser's input: the conversation, long results cut."""
     return INSTRUCTION_TOKENS + sum(map(_as_text, items))
 
 
