@@ -22,7 +22,7 @@ class Terminal(Console):
     """A console without markup that escapes plain texts."""
 
     def render_str(self, text: str, *, style: str | Style = "", **_: object) -> Text:
-        """Escapes a text that Rich draws: cells, headings and lines not yet a `Text`."""
+        """Escapes texts that Rich draws: cells, headings and lines not yet `Text`."""
         return Text(visible_lines(text), style=style)
 
 

@@ -11,7 +11,7 @@ CHOICES = ("options", "choices")
 
 
 def user_words(part: ToolPart) -> tuple[str, ...]:
-    """Returns sentences with the user's words whole; empty for other calls."""
+    """Returns sentences with the user's whole words, if any."""
     text = result_text(part)
     if DENIED.match(text) or text == REFUSED:
         found = SAID.search(text)

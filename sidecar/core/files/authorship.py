@@ -95,7 +95,7 @@ class _Claim:
 
 
 def vouched(calls: Iterable[Intent], root: str) -> Callable[[TreeChange], bool]:
-    """Returns a test whether calls in `root` account for a change."""
+    """Returns a test of whether calls in `root` account for a change."""
     known = list(calls)
     if any(call.edits for call in known):
         return lambda _: True

@@ -54,7 +54,7 @@ class HeldState:
 
 
 def without(strand: Strand, target: TreeEntry | None, choices: Choices) -> HeldState | str:
-    """Returns the state without the agent's parts, or the obstacle.
+    """Returns the state without the agent's parts, or why there is none.
 
     `target` replaces the state before the agent's first part.
     """

@@ -17,9 +17,9 @@ _UNCHANGED = "Nothing was changed here since then."
 class Action:
     """A path's only change in a plan.
 
-    `entry`: the wanted entry, `None` for nothing. Requires `expect` to be there. `content`: merged
-    bytes, not stored. Equal contents change the mode only. A new folder gets its mode once filled;
-    missing parents are made.
+    `entry`: the wanted entry, `None` for nothing. Unless `expect` is there now, nothing is done.
+    `content`: merged bytes, not stored. Equal contents change the mode only. A new folder gets its
+    mode once filled; missing parents are made.
     """
 
     path: bytes

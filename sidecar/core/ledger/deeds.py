@@ -126,7 +126,7 @@ Deed: TypeAlias = TouchedFile | RanCommand | ListedTodo | Entered | MovedTodo | 
 
 @lru_cache(maxsize=1_024)
 def own_name(tool: str) -> str:
-    """Lowers a tool's name, without MCP's leading server."""
+    """Gives a tool's name in lower case, without MCP's leading server."""
     return tool.rpartition("__")[2].lower()
 
 

@@ -19,7 +19,7 @@ def drift(
     branch_now: str,
     most: int = MOST_LINES,
 ) -> tuple[str, ...]:
-    """Tells differences in `most` lines, and counts the rest.
+    """Tells differences in at most `most` lines, and counts the rest.
 
     `found`: hash by checked path; `None` if missing, `""` if unreadable. Branches: `""` if unknown.
     """

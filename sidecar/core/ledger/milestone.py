@@ -155,7 +155,7 @@ def _markdown(checkpoint: Milestone, when: str) -> Iterator[str]:
 
 
 def done_when(ledger: Ledger) -> tuple[str, ...]:
-    """Oldest first; a command that failed last must succeed."""
+    """Gives criteria, oldest first; a command that failed last must succeed."""
     typed = (*(() if ledger.goal is None else (ledger.goal,)), *ledger.directives)
     said = dict.fromkeys(one for message in typed for one in _criteria(message.text))
     failing = (one for one in ledger.commands if one.exit)

@@ -15,7 +15,7 @@ OPEN_SHARE = 2
 
 
 def render(ledger: Ledger, most: int) -> str:
-    """Writes `most` tokens.
+    """Writes the ledger within `most` tokens.
 
     Goal, newest directive, failures and newest changed files stay even beyond.
     """

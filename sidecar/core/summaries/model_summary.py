@@ -106,7 +106,7 @@ what nobody needs any more. Write the whole new summary, not the difference.
 
 
 def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
-    """Writes what a model is asked; `room`: most tokens; `form` replaces the usual sections."""
+    """`room`: most tokens; `form` replaces the usual sections."""
     said = [_OPENING]
     if previous.strip():
         said.append(_UPDATE.format(previous=framed(previous.strip())))
@@ -313,7 +313,7 @@ def summary_before(plan: Plan, situation: Situation) -> str:
 
 
 def with_summary(plan: Plan, text: str, by: SummaryWriter) -> Plan:
-    """Puts a summary into a plan, shortened if over `OVERLONG` times the wanted length."""
+    """Shortens a summary over `OVERLONG` times the wanted length."""
     wanted = plan.summary
     reckoned = 0 if wanted is None else wanted.output_tokens
     if wanted is not None and tokens_of(text) > OVERLONG * wanted.output_tokens:

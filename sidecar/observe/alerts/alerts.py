@@ -129,7 +129,7 @@ def _of_one(one: SessionStanding) -> Iterable[tuple[str, float | None]]:
 def burn_spike(past: RecentPast, now: Millis) -> float | None:
     """Divides the newest 5 minutes' cost by that of the dearest 5 in the hour before.
 
-    Returns `None` with under three stretches with costs.
+    Returns `None` with fewer than three stretches with costs.
     """
     minutes = {one.number: one.spent for one in past.within(now, 60 + STRETCH)}
     newest = now // 60_000

@@ -24,7 +24,7 @@ PROVIDERS = ("OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER")
 
 @dataclass(frozen=True, slots=True)
 class Exporting:
-    """Providers in use; `address`: of metrics.
+    """Providers in use; metrics can be read at `address`.
 
     `close` sends the rest, and blocks for seconds at most.
     """

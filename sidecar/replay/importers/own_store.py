@@ -46,7 +46,7 @@ def find_store(path: Path) -> tuple[Path, str] | None:
 
 
 def stored_sessions(store: Path) -> list[SessionRow]:
-    """Returns sessions, oldest first; raises BadRequest."""
+    """Oldest first; raises BadRequest."""
     rows: list[SessionRow] = []
     cursor: str | None = None
     try:

@@ -57,7 +57,7 @@ def find_files(path: Path) -> Iterator[Path]:
 def find_recordings(path: Path) -> Iterator[Path]:
     """Gives a path for `open_transcript` per session; in stores `STORE/ID`.
 
-    Files that cannot be read are given too.
+    Includes unreadable files.
     """
     for file in find_files(path):
         try:

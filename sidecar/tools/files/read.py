@@ -51,7 +51,7 @@ class _OnDisk:
 
 
 def _on_disk(path: str, context: ToolContext, *, whole: bool) -> _OnDisk:
-    """Resolves and reads at once: thousands of files make each step in a thread felt."""
+    """Resolves and reads at once: of thousands of files each step in a thread would be felt."""
     place = reach(path, context)
     if not whole:
         return _OnDisk(place)

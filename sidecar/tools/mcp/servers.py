@@ -224,7 +224,7 @@ class McpServers:
         return tuple(text for server in servers for text in server.said())
 
     def as_now(self, owner: str, spec: ToolSpec) -> ToolSpec:
-        """Returns a tool as the session knows it, or as strict as the server now says."""
+        """Returns a tool as the session knows it, or stricter if the server now says so."""
         server = self._named(owner, spec.name)
         offered = () if server is None or server.live is None else server.specs()
         now = next((one for one in offered if one.name == spec.name), spec)

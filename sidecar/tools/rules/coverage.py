@@ -49,14 +49,14 @@ def known(name: str) -> Program | None:
 
 
 def is_systems(name: str) -> bool:
-    """Whether PATH or a folder of programs has a program: `./test` is another."""
+    """Whether PATH finds a program, or a folder of programs has it: `./test` is another."""
     return bool(_SYSTEMS.fullmatch(name))
 
 
 def uncovered(words: tuple[str, ...], named: int) -> str:
     """Says why a rule's `*` does not cover words; "" if covered.
 
-    `named`: the rule's number of words spelt out.
+    `named`: number of words spelt out in the rule.
     """
     program = known(words[0])
     if program is None:
@@ -212,8 +212,8 @@ def _is_covered(program: Program, word: str) -> bool:
 def _leads_away(program: Program, word: str) -> bool:
     """Whether a word may name more than an ordinary file.
 
-    In git a leading `:` leads beyond the folder; globs expand to unseen names, but a program that
-    `walks` has none.
+    In git a leading `:` leads beyond the folder; globs expand to unseen names, but words of a
+    program that `walks` hold none.
     """
     # Go's `./...` is no hidden name.
     word = word.removesuffix("/...") if program.walks else word

@@ -139,7 +139,7 @@ def _told(allow: tuple[str, ...], led: tuple[str, ...]) -> _Told:
 def _place_and_text(rule: str) -> tuple[str, str]:
     """The folder where a rule starts programs, and its text without quotes.
 
-    Omits commands that a `*` would cover too: these obey no settings, or known ones.
+    Omits texts of commands that a `*` would cover too: these obey no settings, or known ones.
     """
     tool, _, pattern = rule.partition(":")
     name, _, folder = tool.partition("@")

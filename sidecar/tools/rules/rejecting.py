@@ -84,7 +84,7 @@ def _hits_words(rule: str, spelt: Spellings) -> bool:
 
 
 def may_hit(rule: str, spelt: Spellings) -> bool:
-    """Whether a command unhit by a rule may do what the rule rejects."""
+    """Whether a command not hit by a rule may do what the rule rejects."""
     # `*git push*` is `git push *` here.
     forms = _forms(rule.lstrip(f"{STAR} "))
     return _has_all_words(rule, spelt.together) or any(

@@ -148,7 +148,7 @@ def holds_later(folder: str) -> bool:
 
 
 def held_above(folders: Sequence[str], path: str = "") -> str:
-    """Names a folder around a workspace that is hidden or has files run later, or "".
+    """Names a folder around a workspace that is hidden or has files that run later, or "".
 
     `folders`: names from the home folder to the root; `path`: a file relative to the root, which
     may matter (`gradle` and `wrapper/x`).
