@@ -115,6 +115,11 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
     regions = spread(size.raw, size.total)
     begun = sum(regions[region] for region in BEFORE)
     growth = velocity((begun, *turn_sizes)) if turn_sizes else 0
+    by_server: dict[str, int] = {}
+    told = shares([raw for _, raw in size.tools], regions["tools"])
+    for (server, _), tokens in zip(size.tools, told, strict=True):
+        if server:
+            by_server[server] = by_server.get(server, 0) + tokens
     return Meter(
         session_id=session_id,
         revision=revision,
@@ -133,17 +138,8 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
         burn_rate=burn_rate,
         over_soft_limit=over_soft_limit(room.limit, regions),
         regions=regions,
-        tools_by_server=_by_server(size.tools, regions["tools"]),
+        tools_by_server=by_server,
         cache=cache,
         cost=cost,
         zones=zones,
     )
-
-
-def _by_server(tools: Sequence[tuple[str, int]], total: int) -> dict[str, int]:
-    found: dict[str, int] = {}
-    told = shares([raw for _, raw in tools], total)
-    for (server, _), tokens in zip(tools, told, strict=True):
-        if server:
-            found[server] = found.get(server, 0) + tokens
-    return found

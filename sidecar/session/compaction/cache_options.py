@@ -31,7 +31,7 @@ class CacheOptions:
     def follow(self) -> None:
         """Before a request that writes the static text anew, chooses and logs a lifetime."""
         ttl, found = self._choice(self._view)
-        self._cache_for(ttl)
+        self._view.static_ttl, self._view.rules = ttl, self._settings.info().cache
         if found is not None:
             decided = CachingRecord(
                 static_ttl=ttl,
@@ -46,7 +46,8 @@ class CacheOptions:
         return self._choice(view)[0]
 
     def restore(self) -> None:
-        self._cache_for(self._logged() if self._hour_prices() else "5m")
+        self._view.static_ttl = self._logged() if self._hour_prices() else "5m"
+        self._view.rules = self._settings.info().cache
 
     def _choice(self, view: ModelView) -> tuple[Ttl, Lifetime | None]:
         card = self._hour_prices()
@@ -67,9 +68,6 @@ class CacheOptions:
             rules=rules,
         )
         return found.ttl, None if found.ttl == kept else found
-
-    def _cache_for(self, ttl: Ttl) -> None:
-        self._view.static_ttl, self._view.rules = ttl, self._settings.info().cache
 
     def _hour_prices(self) -> Price | None:
         info = self._settings.info()

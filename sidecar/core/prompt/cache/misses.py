@@ -60,7 +60,10 @@ def find_miss(last: AnsweredRequest | None, now: AnsweredRequest, read: int) -> 
     left = rules.left(last.usage)
     lost = left - read
     if lost <= max(LEAST, SLACK * rules.granularity):
-        return None if left else _too_short(last.usage, read, rules.minimum)
+        asked, least = last.usage.prompt, rules.minimum
+        reason = f"below the minimum: {asked} tokens, and this model caches none below {least}"
+        is_short = not left and not read and asked < least
+        return Miss("below_minimum", EVERYTHING, reason, asked) if is_short else None
     if last.chain.model != now.chain.model:
         reason = f"the model changed from {last.chain.model} to {now.chain.model}"
         return Miss("model", EVERYTHING, reason, lost)
@@ -84,13 +87,6 @@ def find_miss(last: AnsweredRequest | None, now: AnsweredRequest, read: int) -> 
         reason = "expired: what was kept ended while the request was under way"
         return Miss("expired", _unserved(now, read), reason, lost)
     return None if rules.life == "unknown" else _elsewhere(last, now, read, lost)
-
-
-def _too_short(told: Usage, read: int, minimum: int) -> Miss | None:
-    if read or told.prompt >= minimum:
-        return None
-    reason = f"below the minimum: {told.prompt} tokens, and this model caches none below {minimum}"
-    return Miss("below_minimum", EVERYTHING, reason, told.prompt)
 
 
 def _changed(before: Chain, now: Chain, index: int, lost: int) -> Miss:
