@@ -31,6 +31,8 @@ _VARYING = re.compile(r"\[[^\]\s]*\]|%(?:[\d.-]*[a-zA-Z])?|[*?]")
 _SOME = "\ue001"
 """In place of a variable or set, whose values stand elsewhere in a text, of a program's output or a
 rule's star."""
+_COMES_IN = re.compile(r"\$\(|`|\bread\b|\bxargs\b|\bparallel\b|-exec|\s-x\b|\$[\d@*]")
+"""What a variable or `{}` alone may stand for: no text of the rule, but what a program tells."""
 _PATTERN = re.compile(rf"[\w.+-]*(?:[*{_SOME}][\w.+-]*)+")
 _STEP_AHEAD = re.compile(r"([^\s/]*)(/*)\Z")
 """A text's end: a step of a path, and slashes."""
@@ -121,19 +123,20 @@ def _around(found: re.Match[str]) -> tuple[str, str]:
 @lru_cache(maxsize=64)
 def _told(allow: tuple[str, ...], led: tuple[str, ...]) -> _Told:
     rules = [_place_and_text(rule) for rule in allow]
-    text = "\n".join((*led, *(f"{place} {text}" for place, text in rules if text)))
-    text = unicodedata.normalize("NFKC", as_found(text)).casefold()
+    texts = [*led, *(f"{place} {text}" for place, text in rules if text)]
+    texts = [unicodedata.normalize("NFKC", as_found(text)).casefold() for text in texts]
     starts = frozenset(plain_path("/".join(place for place, _ in rules)).split("/")) - {""}
     outside = tuple(filter(None, map(_outside, allow)))
+    return _Told("\n".join(texts), starts, tuple(chain(*map(_patterns, texts))), outside)
+
+
+def _patterns(text: str) -> Iterator[tuple[re.Pattern[str], str, str]]:
     varied = {
         _VARYING.sub("*", _VARIABLE.sub(_SOME, one)) for one in (text, _OUTPUT.sub(_SOME, text))
     }
-    patterns = [
-        (re.compile(fnmatch.translate(found[0].replace(_SOME, "*"))), *_around(found))
-        for found in chain.from_iterable(map(_PATTERN.finditer, varied))
-        if found[0] != _SOME
-    ]
-    return _Told(text, starts, tuple(patterns), outside)
+    for found in chain.from_iterable(map(_PATTERN.finditer, varied)):
+        if found[0] != _SOME or _COMES_IN.search(text):
+            yield re.compile(fnmatch.translate(found[0].replace(_SOME, "*"))), *_around(found)
 
 
 def _place_and_text(rule: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from sidecar.tools.mcp_names import server_prefix, tool_name
@@ -12,9 +13,10 @@ from sidecar.tools.rules.pattern import literal
 from sidecar.tools.rules.permission import Rules
 from sidecar.workspace.paths import display, printable
 
-MOST_WORDS = 30
+MOST_WORDS = 60
 """Of an allowing rule, of which each is looked up in each folder among them."""
-_WORD = re.compile(r"[^\s'\"`=:,;|&<>(){}@$*?]+")
+_WORD = re.compile(r"[^\s`=:,;|&<>(){}@$*?!+]+")
+_QUOTES = str.maketrans("", "", "'\"\\")
 
 
 def as_called(rules: Rules, root: Path) -> Rules:
@@ -35,8 +37,10 @@ def _led_by_words(rule: str, root: Path) -> Iterator[str]:
     if name not in ("*", "shell", "execute"):
         return
     base = os.path.realpath(root)
-    given = _WORD.findall(pattern)[:MOST_WORDS]
-    words = (".", folder, *given, *(word[2:] for word in given if word[:1] == "-"))
+    given = _WORD.findall(pattern.translate(_QUOTES))[:MOST_WORDS]
+    # `$PWD/x`, `file://x`, `-fx`
+    tails = (word[at.end() :] for word in given for at in islice(re.finditer("/", word), 3))
+    words = (".", folder, *given, *tails, *(word[2:] for word in given if word[:1] == "-"))
     with suppress(OSError, ValueError):
         starts = [at for word in words if os.path.isdir(at := os.path.join(base, word))]
         for at in {
