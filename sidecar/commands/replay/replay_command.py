@@ -129,8 +129,8 @@ def _by_vendor(options: Options, files: Sequence[Path], settings: Settings) -> i
     if html is not None and (failed := _written(html, vendors_page(replays, window))):
         return failed
     if options.as_json:
-        made = visible_json(vendors_json(replays, window), indent=1)
-        put_out(lambda: print(made))
+        made = vendors_json(replays, window)
+        put_out(lambda: print(visible_json(made, indent=1)))
     else:
         put_out(lambda: show_vendors(wide_terminal(), replays, window))
     return 0

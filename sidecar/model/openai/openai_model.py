@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 NO_SDK = (
-    "this needs the package openai: install sidecar with its extra `openai`, in its checkout by "
+    "this needs the package openai, an extra of Sidecar: in its checkout, "
     "`uv tool install --force '.[openai]'`"
 )
 NO_RENEWAL = (
