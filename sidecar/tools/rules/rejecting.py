@@ -201,11 +201,16 @@ def _wanted(rule: Sequence[str]) -> _Wanted:
 
 
 def _starred(word: str) -> str:
-    return r"[^\s\0\"',]*".join(map(re.escape, word.split(STAR)))
+    gap = r"[^\s\0\"',]*"
+    first, *within = map(re.escape, word.split(STAR))
+    last = f"{gap}{within.pop()}" if within else ""
+    # Each star but the last takes as little as it can, for good: else a long word takes minutes.
+    return f"{first}{''.join(f'(?>{gap}?{piece})' for piece in within)}{last}"
 
 
 def _word(word: str) -> str:
-    return rf"[\s\0\"',](?:[^\s\0\"',]*/)?{_starred(word)}(?![\w-])"
+    folders = "" if word.startswith(STAR) else r"(?:[^\s\0\"',]*/)?"
+    return rf"[\s\0\"',]{folders}{_starred(word)}(?![\w-])"
 
 
 def _ways(word: str) -> Iterator[str]:
