@@ -14,6 +14,7 @@ export class Sessions implements Disposable {
 
   /** The session's id; undefined until the first is open. */
   current: string | undefined;
+  private wanted: string | undefined;
   /** Model, policy and so on, as they are now. */
   options: ConfigOption[] = [];
   /** Another window writes this session: here it can only be read. */
@@ -49,7 +50,9 @@ export class Sessions implements Disposable {
 
   /** Open a session; its history comes as updates. One after the other, so that two histories never mix. */
   open(id: string): Promise<void> {
-    this.opening = this.opening.catch(() => {}).then(() => this.load(id));
+    this.wanted = id;
+    // Another may have been chosen while this one waited.
+    this.opening = this.opening.catch(() => {}).then(() => (this.wanted === id ? this.load(id) : undefined));
     return this.opening;
   }
 
@@ -62,6 +65,7 @@ export class Sessions implements Disposable {
 
   async create(params: Omit<SessionNewParams, "cwd"> = {}): Promise<void> {
     const { sessionId, configOptions } = await this.daemon.request("session/new", { ...params, cwd: this.cwd });
+    this.wanted = sessionId;
     this.readOnly = false;
     await this.become(sessionId);
     this.configured(configOptions);
