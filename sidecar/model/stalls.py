@@ -93,6 +93,20 @@ def limits(tokens: int, stall: float = STALL) -> AnswerLimits:
     )
 
 
+class AnswerSize:
+    """Adds up an answer; `add` raises Endless beyond `limits`."""
+
+    def __init__(self, limits: AnswerLimits | None) -> None:
+        self._limits = limits
+        self._taken = self._pieces = 0
+
+    def add(self, size: int, pieces: int = 1) -> None:
+        self._taken += size
+        self._pieces += pieces
+        if self._limits is not None:
+            self._limits.check(self._taken, self._pieces)
+
+
 class InTime:
     """Applies an answer's limits to the SDK's decoder.
 

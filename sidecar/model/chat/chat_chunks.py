@@ -28,7 +28,7 @@ from sidecar.model.bodies.answer_json import (
 from sidecar.model.chat.chat_body import DETAILS
 from sidecar.model.chat.dialects import Dialect
 from sidecar.model.failures import ToldFailure
-from sidecar.model.stalls import AnswerLimits
+from sidecar.model.stalls import AnswerLimits, AnswerSize
 
 _STOPS = {
     "stop": "end_turn",
@@ -59,10 +59,8 @@ class ChunkDecoder:
 
     def __init__(self, dialect: Dialect, limits: AnswerLimits | None = None, sdk: str = "") -> None:
         self._dialect = dialect
-        self._limits = limits
+        self._size = AnswerSize(limits)
         self._sdk = sdk
-        self._taken = 0
-        self._pieces = 0
         self._kinds: list[BlockKind] = []
         self._calls: dict[int, _Call] = {}
         self._all_calls: list[_Call] = []
@@ -75,7 +73,7 @@ class ChunkDecoder:
 
     def take(self, event: Any) -> Iterator[StreamEvent]:  # noqa: ANN401 - any JSON
         """Raises ToldFailure."""
-        self._count(0, pieces=1)
+        self._size.add(0)
         if not isinstance(event, dict):
             return
         # Azure's first chunk tells of its filters alone.
@@ -137,13 +135,13 @@ class ChunkDecoder:
             self._stop = reason[:LONGEST_STOP]
 
     def _said(self, kind: BlockKind, text: str) -> Iterator[StreamEvent]:
-        self._count(size_of(text))
+        self._size.add(size_of(text), pieces=0)
         if not self._kinds or self._kinds[-1] != kind:
             yield from self._open(kind)
         yield BlockDelta(len(self._kinds) - 1, text)
 
     def _open(self, kind: BlockKind, call_id: str = "", name: str = "") -> Iterator[StreamEvent]:
-        self._count(PER_BLOCK)
+        self._size.add(PER_BLOCK, pieces=0)
         block = len(self._kinds)
         self._kinds.append(kind)
         yield BlockStarted(block, kind, call_id, name)
@@ -158,7 +156,7 @@ class ChunkDecoder:
         for detail in details:
             piece = kept(json_object(detail))
             # Of unreadable thinking there is more than of the tokens that it took.
-            self._count(size_of(piece.get("data") or "") // 2)
+            self._size.add(size_of(piece.get("data") or "") // 2, pieces=0)
             if not piece:
                 continue
             last = json_object(self._details[-1]) if self._details else {}
@@ -184,7 +182,7 @@ class ChunkDecoder:
                 # Its details may follow the call, which they have to precede.
                 yield from self._open("reasoning")
             call_id = call_id if isinstance(call_id, str) else ""
-            self._count(size_of(call_id) + size_of(name or ""))
+            self._size.add(size_of(call_id) + size_of(name or ""), pieces=0)
             yield from self._open("tool", call_id, str(name or ""))
             known = self._calls[at] = _Call(len(self._kinds) - 1, call_id)
             self._all_calls.append(known)
@@ -192,15 +190,9 @@ class ChunkDecoder:
         # Some servers send a whole object.
         text = raw if isinstance(raw, str) else to_json(kept(raw)) if isinstance(raw, dict) else ""
         if text:
-            self._count(size_of(text))
+            self._size.add(size_of(text), pieces=0)
             known.raw += text
             yield BlockDelta(known.block, text)
-
-    def _count(self, size: int, pieces: int = 0) -> None:
-        self._taken += size
-        self._pieces += pieces
-        if self._limits is not None:
-            self._limits.check(self._taken, self._pieces)
 
 
 def chat_usage(told: JsonObject, dialect: Dialect) -> Usage:

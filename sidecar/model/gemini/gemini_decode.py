@@ -17,16 +17,19 @@ from sidecar.core.conversation.stream import (
     StreamEvent,
 )
 from sidecar.core.errors import ModelFailed
-from sidecar.core.parts import MOST_COUNT, Json, JsonObject, Usage
+from sidecar.core.parts import Json, JsonObject, Usage
 from sidecar.core.text.json_text import is_deep, plain, to_json
+from sidecar.model.bodies.answer_json import (
+    LONGEST_STOP,
+    PER_BLOCK,
+    count,
+    json_object,
+    size_of,
+)
 from sidecar.model.failures import EndedEarly
 from sidecar.model.gemini.gemini_encode import OPAQUE, sent_name
-from sidecar.model.stalls import PER_EVENT, AnswerLimits
+from sidecar.model.stalls import PER_EVENT, AnswerLimits, AnswerSize
 
-PER_PART = 128
-"""Bytes per block: writing one takes tokens, keeping takes memory."""
-LONGEST_STOP = 64
-"""Characters of a stop reason."""
 MOST_SIGNED = 16
 """Signed pieces of one text; with more another text begins."""
 _LONGEST_ID = 40
@@ -51,8 +54,9 @@ class GeminiDecoder:
     ) -> None:
         self._names = {sent_name(name): name for name in names}
         self._limits = limits
+        self._size = AnswerSize(limits)
         self._sdk = sdk
-        self._taken = self._pieces = self._signed = 0
+        self._signed = 0
         self._usage = Usage()
         self._started = False
         self._stop = self._id = ""
@@ -70,7 +74,7 @@ class GeminiDecoder:
 
         Raises ModelFailed, and EndedEarly for an answer that the API calls broken.
         """
-        self._usage = usage_of(_object(chunk.get("usageMetadata")), self._usage)
+        self._usage = usage_of(json_object(chunk.get("usageMetadata")), self._usage)
         if isinstance(given := chunk.get("responseId"), str):
             self._id = self._id or sendable.plain(given)[:_LONGEST_ID]
         if not self._started:
@@ -79,7 +83,7 @@ class GeminiDecoder:
             yield ResponseStarted(model if isinstance(model, str) else "", self._usage, self._sdk)
         match chunk:
             case {"candidates": [dict(candidate), *_]}:
-                parts = _object(candidate.get("content")).get("parts")
+                parts = json_object(candidate.get("content")).get("parts")
                 for part in parts if isinstance(parts, list) else ():
                     if isinstance(part, dict):
                         yield from self._part(part)
@@ -125,8 +129,8 @@ class GeminiDecoder:
                 said = self._thought if rest.get("thought") is True else self._text
                 yield from said("", signature)
             case _ if part and not is_deep(part):
-                known = _object(plain(part))
-                self._count(PER_PART + _size(to_json(known)))
+                known = json_object(plain(part))
+                self._size.add(PER_BLOCK + size_of(to_json(known)))
                 yield from self._opened(None, "opaque", block={"type": OPAQUE, "part": known})
                 yield BlockFinished(self._blocks - 1)
 
@@ -143,17 +147,17 @@ class GeminiDecoder:
             yield BlockMetadata(index, {"signature": signature})
         whole = call.get("args") or {}
         if is_deep(whole):
-            self._count(PER_PART)
+            self._size.add(PER_BLOCK)
             yield BlockFinished(index, None, "it is nested too deep")
             return
         known = plain(whole)
         text = to_json(known)
-        self._count(PER_PART + _size(text))
+        self._size.add(PER_BLOCK + size_of(text))
         yield BlockDelta(index, text)
         yield BlockFinished(index, known)
 
     def _thought(self, text: str, signature: str) -> Iterator[StreamEvent]:
-        self._count(_size(text))
+        self._size.add(size_of(text))
         if signature:
             # A signed piece is sent back as it came, so that it is a block of its own.
             yield from self._opened(None, "reasoning")
@@ -166,7 +170,7 @@ class GeminiDecoder:
             yield BlockDelta(self._blocks - 1, text)
 
     def _text(self, text: str, signature: str) -> Iterator[StreamEvent]:
-        self._count(_size(text))
+        self._size.add(size_of(text))
         if not text and not signature:
             return
         if len(self._signatures) >= MOST_SIGNED:
@@ -191,7 +195,7 @@ class GeminiDecoder:
         if joins is not None and self._open == joins:
             return
         yield from self._closed()
-        self._count(PER_PART)
+        self._size.add(PER_BLOCK)
         yield BlockStarted(self._blocks, kind, call_id, name, block or {})
         self._blocks += 1
         self._open, self._length, self._signatures = joins, 0, []
@@ -200,12 +204,6 @@ class GeminiDecoder:
         if self._open is not None:
             self._open = None
             yield BlockFinished(self._blocks - 1)
-
-    def _count(self, size: int) -> None:
-        self._taken += size
-        self._pieces += 1
-        if self._limits is not None:
-            self._limits.check(self._taken, self._pieces)
 
     def _count_signature(self, signature: str) -> None:
         # Of hidden thinking, however long; the answer may be short.
@@ -221,10 +219,7 @@ def usage_of(told: JsonObject, before: Usage) -> Usage:
     """
 
     def number(key: str, otherwise: int) -> int:
-        value = told.get(key)
-        if not isinstance(value, int) or isinstance(value, bool):
-            return otherwise
-        return value if 0 <= value <= MOST_COUNT else otherwise
+        return count(told.get(key), otherwise)
 
     cached = number("cachedContentTokenCount", before.cache_read)
     fresh = number("promptTokenCount", -1)
@@ -238,11 +233,3 @@ def usage_of(told: JsonObject, before: Usage) -> Usage:
         thinking=thoughts,
         requests=before.requests,
     )
-
-
-def _size(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, dict) else {}

@@ -25,7 +25,7 @@ from sidecar.model.bodies.answer_json import (
     kept,
     size_of,
 )
-from sidecar.model.stalls import AnswerLimits
+from sidecar.model.stalls import AnswerLimits, AnswerSize
 
 _KINDS: dict[str, BlockKind] = {
     "text": "text",
@@ -43,10 +43,8 @@ class ResponseDecoder:
     """
 
     def __init__(self, limits: AnswerLimits | None = None, sdk: str = "") -> None:
-        self._limits = limits
+        self._size = AnswerSize(limits)
         self._sdk = sdk
-        self._taken = 0
-        self._pieces = 0
         self._usage = Usage()
         self._stop = ""
         self._raw: dict[int, str] = {}
@@ -76,7 +74,7 @@ class ResponseDecoder:
                 pass
 
     def _start(self, index: int, block: JsonObject) -> Iterator[StreamEvent]:
-        self._count(PER_BLOCK + size_of(block))
+        self._size.add(PER_BLOCK + size_of(block))
         kind = _KINDS.get(str(block.get("type")), "opaque")
         match kind:
             case "tool":
@@ -106,15 +104,9 @@ class ResponseDecoder:
                 known.pop("cache_control", None)
                 yield BlockStarted(index, "opaque", block=known)
 
-    def _count(self, size: int) -> None:
-        self._taken += size
-        self._pieces += 1
-        if self._limits is not None:
-            self._limits.check(self._taken, self._pieces)
-
     def _delta(self, index: int, delta: JsonObject) -> Iterator[StreamEvent]:
         # A signature replaces the last, and counts nothing: the thinking may be hidden.
-        self._count(sum(size_of(delta.get(key, "")) for key in _SAID))
+        self._size.add(sum(size_of(delta.get(key, "")) for key in _SAID))
         match delta:
             case {"type": "text_delta", "text": str(text)}:
                 yield BlockDelta(index, text)

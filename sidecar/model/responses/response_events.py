@@ -24,7 +24,7 @@ from sidecar.model.bodies.answer_json import (
     size_of,
 )
 from sidecar.model.failures import ToldFailure
-from sidecar.model.stalls import AnswerLimits
+from sidecar.model.stalls import AnswerLimits, AnswerSize
 
 _STOPS = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
 """Neutral stop reasons of incomplete answers."""
@@ -51,10 +51,8 @@ class ItemDecoder:
     """
 
     def __init__(self, limits: AnswerLimits | None = None, sdk: str = "") -> None:
-        self._limits = limits
+        self._size = AnswerSize(limits)
         self._sdk = sdk
-        self._taken = 0
-        self._pieces = 0
         self._blocks = 0
         self._items: dict[int, _Item] = {}
         self._open: dict[int, _Item] = {}
@@ -65,7 +63,7 @@ class ItemDecoder:
 
     def take(self, event: Any) -> Iterator[StreamEvent]:  # noqa: ANN401 - any JSON
         """Unknown kinds give nothing. Raises ToldFailure."""
-        self._count(0, pieces=1)
+        self._size.add(0)
         match event:
             case {"type": str(kind), "response": dict(response)}:
                 yield from self._response(kind, response)
@@ -121,7 +119,7 @@ class ItemDecoder:
     # --- its items ---------------------------------------------------------------------------
 
     def _added(self, at: int, item: JsonObject) -> Iterator[StreamEvent]:
-        self._count(PER_BLOCK)
+        self._size.add(PER_BLOCK, pieces=0)
         match item.get("type"):
             case "message":
                 self._items[at] = _Item("message", phase=item.get("phase"))
@@ -132,7 +130,7 @@ class ItemDecoder:
                 self._called = True
                 made = self._items[at] = _Item("call", {0: self._next()})
                 call_id, name = str(item.get("call_id") or ""), str(item.get("name") or "")
-                self._count(size_of(name) + size_of(call_id))
+                self._size.add(size_of(name) + size_of(call_id), pieces=0)
                 yield BlockStarted(made.blocks[0], "tool", call_id, name)
                 yield from self._more(made, str(item.get("arguments") or ""))
             case _:
@@ -153,7 +151,7 @@ class ItemDecoder:
             case "call" if not made.raw:
                 yield from self._more(made, str(item.get("arguments") or ""))
             case "opaque":
-                self._count(size_of(item))
+                self._size.add(size_of(item), pieces=0)
                 made.blocks[0] = self._next()
                 yield BlockStarted(made.blocks[0], "opaque", block=kept(item))
             case _:
@@ -216,7 +214,7 @@ class ItemDecoder:
                 pass
 
     def _said(self, at: int, number: int, text: str) -> Iterator[StreamEvent]:
-        self._count(size_of(text))
+        self._size.add(size_of(text), pieces=0)
         blocks = self._open[at].blocks
         if number not in blocks:
             blocks[number] = self._next()
@@ -232,26 +230,20 @@ class ItemDecoder:
     def _thinking(self, made: _Item, part: tuple[str, int], text: Json) -> Iterator[StreamEvent]:
         if not isinstance(text, str) or not text:
             return
-        self._count(size_of(text))
+        self._size.add(size_of(text), pieces=0)
         between = "\n\n" if made.part not in (None, part) else ""
         made.part = part
         yield BlockDelta(made.blocks[0], between + text)
 
     def _more(self, made: _Item, text: str) -> Iterator[StreamEvent]:
         if text:
-            self._count(size_of(text))
+            self._size.add(size_of(text), pieces=0)
             made.raw += text
             yield BlockDelta(made.blocks[0], text)
 
     def _next(self) -> int:
         self._blocks += 1
         return self._blocks - 1
-
-    def _count(self, size: int, pieces: int = 0) -> None:
-        self._taken += size
-        self._pieces += pieces
-        if self._limits is not None:
-            self._limits.check(self._taken, self._pieces)
 
 
 def response_usage(told: JsonObject) -> Usage:
