@@ -11,11 +11,12 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from tests.fakes.gemini_validation import MOST_BYTES, Body, refusal
+from tests.fakes.loopback import Loopback
 
 Failure = Literal[
     "none",
@@ -117,37 +118,21 @@ class Recorded:
     body: Body
 
 
-class FakeGeminiApi:
+class FakeGeminiApi(Loopback):
     """A server on a free port of loopback, in a thread of its own."""
 
     def __init__(self) -> None:
         self.requests: list[Recorded] = []
         self.refused: list[str] = []
         self.issued: dict[str, Body] = {}
-        self.closed_early = threading.Event()
         self.connections = 0
         self._scripted: list[Reply] = []
         self._lock = threading.Lock()
-        self._released = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _connection(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.02,), daemon=True
-        )
+        super().__init__(_connection(self))
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> "FakeGeminiApi":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._released.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(5)
+        return self.origin
 
     def script(self, *replies: Reply) -> None:
         """Queue answers; when they run out, a plain text answers."""
@@ -182,10 +167,6 @@ class FakeGeminiApi:
         if len(raw) > MOST_BYTES:
             return "Request payload size exceeds the limit: 20971520 bytes."
         return refusal(model, body, self.issued)
-
-    def stalled(self, seconds: float = 30) -> bool:
-        """Hold a connection open, without a byte, until the test ends; gives whether it has."""
-        return self._released.wait(seconds)
 
 
 def chunks(reply: Reply, model: str) -> Iterator[Body]:

@@ -13,10 +13,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
 
 from tests.fakes.cache_simulator import CacheSimulator
+from tests.fakes.loopback import Loopback
 from tests.fakes.scripted_model import SUMMARY
 from tests.fakes.validation import Body, first_difference, plain, refusal
 
@@ -80,7 +81,7 @@ class Recorded:
     body: Body
 
 
-class FakeMessagesApi:
+class FakeMessagesApi(Loopback):
     """A server on a free port of loopback, in a thread of its own."""
 
     def __init__(
@@ -94,7 +95,6 @@ class FakeMessagesApi:
         self.summarise: Callable[[Body, int], Reply] = lambda *_: text(SUMMARY)
         self.refused: list[str] = []
         self.prefix_breaks: list[str] = []
-        self.closed_early = threading.Event()
         self.cache = CacheSimulator(now, minimum)
         self._respond = respond
         self._scripted: list[Reply] = []
@@ -102,27 +102,12 @@ class FakeMessagesApi:
         self._signed: dict[str, str] = {}
         self._lock = threading.Lock()
         self._arrived = threading.Condition(self._lock)
-        self._released = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _connection(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.02,), daemon=True
-        )
+        super().__init__(_connection(self))
 
     @property
     def url(self) -> str:
         """The SDK's base_url."""
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> "FakeMessagesApi":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._released.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(5)
+        return self.origin
 
     def script(self, *replies: Reply) -> None:
         """Queue answers; when they run out, `respond` or a plain text answers."""
@@ -181,10 +166,6 @@ class FakeMessagesApi:
                         return "Invalid signature in thinking block"
                 prefix += plain(block)
         return None
-
-    def stalled(self, seconds: float = 30) -> bool:
-        """Hold a connection open, without a byte, until the test ends; gives whether it has."""
-        return self._released.wait(seconds)
 
 
 def events(reply: Reply, model: str) -> Iterator[tuple[str, Body]]:

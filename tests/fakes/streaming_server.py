@@ -12,9 +12,11 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
 from urllib.parse import urlsplit
+
+from tests.fakes.loopback import Loopback
 
 Body = dict[str, Any]
 Failure = Literal["none", "status", "told", "drop", "stall", "drip", "early_end", "garbage"]
@@ -83,22 +85,16 @@ class Asked:
     body: Body
 
 
-class FakeStreamingApi(ABC):
+class FakeStreamingApi(Loopback, ABC):
     """A server on a free port of loopback, in a thread of its own."""
 
     def __init__(self) -> None:
         self.requests: list[Asked] = []
         self.refused: list[str] = []
-        self.closed_early = threading.Event()
         self.connections = 0
         self._scripted: list[Answer] = []
         self._lock = threading.Lock()
-        self._released = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _connection(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.02,), daemon=True
-        )
+        super().__init__(_connection(self))
 
     @abstractmethod
     def refusal(self, asked: Asked) -> str | None:
@@ -113,23 +109,9 @@ class FakeStreamingApi(ABC):
         """Give the event that tells of a failure."""
 
     @property
-    def origin(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    @property
     def url(self) -> str:
         """The SDK's base_url."""
         return f"{self.origin}/v1"
-
-    def __enter__(self) -> Any:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._released.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(5)
 
     def script(self, *answers: Answer) -> None:
         """Queue answers; when they run out, a plain text answers."""
@@ -143,10 +125,6 @@ class FakeStreamingApi(ABC):
                 self.refused.append(reason)
                 return failing(400, message=reason, type="invalid_request_error")
             return self._scripted.pop(0) if self._scripted else said("as you wish")
-
-    def stalled(self, seconds: float = 30) -> bool:
-        """Hold a connection open, without a byte, until the test ends; gives whether it has."""
-        return self._released.wait(seconds)
 
 
 def _connection(api: FakeStreamingApi) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a class
