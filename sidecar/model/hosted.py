@@ -6,6 +6,7 @@ collection, to stall the event loop for milliseconds only.
 
 import asyncio
 import gc
+import importlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -150,6 +151,12 @@ class HostedModel(ABC):
     def unusable(self, error: Exception) -> ModelFailed:
         text = f"the provider {self.endpoint.name} cannot be used: {error}"
         return ModelFailed(text, kind="bad_request")
+
+
+def timeout(silence: float) -> Any:  # noqa: ANN401 - httpx2's, imported late
+    """Limits an SDK's waits; `silence` is seconds between an answer's bytes."""
+    transport = importlib.import_module("httpx2")
+    return transport.Timeout(connect=10.0, read=silence, write=60.0, pool=60.0)
 
 
 async def drained(response: AsyncIterator[object]) -> None:

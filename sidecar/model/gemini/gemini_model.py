@@ -16,7 +16,7 @@ from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.gemini.gemini_chunks import ChunkCutter, ChunkEvent
 from sidecar.model.gemini.gemini_decode import GeminiDecoder
 from sidecar.model.gemini.gemini_encode import GeminiEncoder
-from sidecar.model.hosted import HostedModel
+from sidecar.model.hosted import HostedModel, timeout
 from sidecar.model.stalls import AnswerLimits, CutEvent, InTime
 
 DRAIN = 1.0
@@ -124,9 +124,7 @@ class GeminiModel(HostedModel):
         options = importlib.import_module("google.genai.types").HttpOptions
         self._refusal = importlib.import_module("google.genai.errors").APIError
         transport = importlib.import_module("httpx2")
-        self._timeout = transport.Timeout(
-            connect=10.0, read=SILENCE * self.stall, write=60.0, pool=60.0
-        )
+        self._timeout = timeout(SILENCE * self.stall)
         self.sdk = f"google-genai {sdk.__version__}"
         address = (self.endpoint.base_url or ADDRESS).rstrip("/")
         versioned = address.rpartition("/")[2] in _VERSIONS

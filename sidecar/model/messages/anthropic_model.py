@@ -11,7 +11,7 @@ from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.failures import EndedEarly
-from sidecar.model.hosted import THREAD_BLOCKS, HostedModel, drained
+from sidecar.model.hosted import THREAD_BLOCKS, HostedModel, drained, timeout
 from sidecar.model.late_names import late_names
 from sidecar.model.messages.decode import ResponseDecoder, usage_of
 from sidecar.model.messages.encode import Encoder, encode
@@ -101,10 +101,8 @@ class AnthropicModel(HostedModel):
             sdk = importlib.import_module("anthropic")
             self._stream_class = sdk.AsyncStream[object]
             make = getattr(sdk, name)
-        transport = importlib.import_module("httpx2")
         self.sdk = f"anthropic {sdk.__version__}"
-        timeout = transport.Timeout(connect=10.0, read=self.stall, write=60.0, pool=60.0)
-        options = {"max_retries": 0, "timeout": timeout, **self._account()}
+        options = {"max_retries": 0, "timeout": timeout(self.stall), **self._account()}
         try:
             client: AsyncAnthropic = make(**options)
         except (ImportError, TypeError, ValueError, sdk.AnthropicError) as error:

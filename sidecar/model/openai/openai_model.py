@@ -17,7 +17,7 @@ from sidecar.core.parts import Usage
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.bodies.piece_writer import PieceWriter
 from sidecar.model.failures import EndedEarly
-from sidecar.model.hosted import THREAD_BLOCKS, HostedModel, drained
+from sidecar.model.hosted import THREAD_BLOCKS, HostedModel, drained, timeout
 from sidecar.model.late_names import late_names
 from sidecar.model.stalls import PINGS, AnswerLimits, CutEvent, InTime
 
@@ -114,11 +114,9 @@ class OpenAiModel(HostedModel):
             if error.name != "openai":
                 raise
             raise ModelFailed(NO_SDK, kind="bad_request") from None
-        transport = importlib.import_module("httpx2")
         self.sdk = f"openai {sdk.__version__}"
-        timeout = transport.Timeout(connect=10.0, read=self.stall, write=60.0, pool=60.0)
         try:
-            client: AsyncOpenAI = make(max_retries=0, timeout=timeout, **account)
+            client: AsyncOpenAI = make(max_retries=0, timeout=timeout(self.stall), **account)
         except (ImportError, TypeError, ValueError, sdk.OpenAIError) as error:
             raise self.unusable(error) from None
         # The SDK reads these from the environment, whichever server it speaks to.
