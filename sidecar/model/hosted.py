@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.errors import ModelFailed
@@ -25,10 +25,12 @@ from sidecar.model.stalls import STALL, AnswerLimits, limits
 
 DRAIN = 1.0
 """Seconds for a stream to end after its answer."""
-THREAD_BLOCKS = 500
-"""More new blocks take over ten milliseconds to write, and are written in a thread."""
+_THREAD_BLOCKS = 500
+"""More new blocks take over ten milliseconds to write."""
 _ONE_AT_A_TIME = threading.Lock()
 """Held by who imports an SDK: windows do in threads of their own."""
+
+_Body = TypeVar("_Body")
 
 
 class HostedModel(ABC):
@@ -157,6 +159,11 @@ def timeout(silence: float) -> Any:  # noqa: ANN401 - httpx2's, imported late
     """Limits an SDK's waits; `silence` is seconds between an answer's bytes."""
     transport = importlib.import_module("httpx2")
     return transport.Timeout(connect=10.0, read=silence, write=60.0, pool=60.0)
+
+
+async def written(blocks: int, write: Callable[[], _Body]) -> _Body:
+    """Writes a body with so many new blocks, many of them in a thread."""
+    return await asyncio.to_thread(write) if blocks > _THREAD_BLOCKS else write()
 
 
 async def drained(response: AsyncIterator[object]) -> None:

@@ -5,7 +5,7 @@ import json
 from sidecar.core.parts import Json, JsonObject
 
 NOTHING = "(no output)"
-"""For no text: the Messages API refuses empty blocks, local servers empty results."""
+"""For no text: the Messages API and Gemini's refuse empty blocks, local servers empty results."""
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 """As the SDKs write a body."""
 
@@ -13,6 +13,11 @@ _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=Fa
 def json_bytes(value: Json) -> bytes:
     """Raises ValueError for a number that JSON lacks."""
     return _JSON.encode(value).encode()
+
+
+def replaced_bytes(value: Json) -> bytes:
+    """Writes as `json_bytes`, with lone surrogates replaced."""
+    return _JSON.encode(value).encode("utf-8", "replace")
 
 
 def sendable_json(block: JsonObject) -> JsonObject:

@@ -1,6 +1,5 @@
 """Encodes prompts for the Gemini API: equal prompts become equal bytes."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,9 +18,8 @@ from sidecar.core.prompt.render import (
     ResultBlock,
     TextBlock,
 )
+from sidecar.model.bodies.body_json import NOTHING, replaced_bytes
 
-NOTHING = "(no output)"
-"""For no text: the API refuses parts without data."""
 UNSIGNED = "skip_thought_signature_validator"
 """What the API wants for a signature on calls that it has not made itself."""
 OPAQUE = "gemini_part"
@@ -34,7 +32,6 @@ _LEAST_BUDGET, _LARGEST_BUDGET = 512, 24_576
 """Tokens of thinking that all models of 2.5 allow."""
 _NAMED = re.compile(r"gemini-(?:(\d+)(?:\.(\d+))?)?")
 _NEWEST = (99, 0)
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +60,18 @@ class _Written:
 
 
 class GeminiEncoder:
-    """Writes bodies, and keeps the last one's messages, which the next mostly repeats."""
+    """Writes bodies, and keeps the last one's messages, which the next mostly repeats.
+
+    Some sessions write in a thread, so `_last` is replaced whole.
+    """
 
     def __init__(self) -> None:
-        self._model = ""
-        self._last: dict[int, _Written] = {}
+        self._last: tuple[str, dict[int, _Written]] = "", {}
+
+    def unwritten(self, request: ModelRequest) -> int:
+        """Counts blocks of messages that the last body lacked."""
+        last = self._known(request)
+        return sum(len(one.blocks) for one in request.prompt.messages if id(one) not in last)
 
     def write(self, request: ModelRequest) -> bytes:
         """Writes a body; its model stands in the address.
@@ -75,7 +79,7 @@ class GeminiEncoder:
         Raises ValueError for a number that JSON lacks.
         """
         traits = _Traits.of(request.model)
-        last = self._last if request.model == self._model else {}
+        last = self._known(request)
         now: dict[int, _Written] = {}
         contents: list[msgspec.Raw] = []
         before: Rendered | None = None
@@ -87,9 +91,13 @@ class GeminiEncoder:
             now[id(message)] = written
             contents.append(written.raw)
             before = message
-        self._model, self._last = request.model, now
+        self._last = request.model, now
         head = {key: _raw(value) for key, value in _head(request, traits).items()}
         return msgspec.json.encode({**head, "contents": contents})
+
+    def _known(self, request: ModelRequest) -> dict[int, _Written]:
+        model, last = self._last
+        return last if model == request.model else {}
 
 
 def sent_name(name: str) -> str:
@@ -97,8 +105,7 @@ def sent_name(name: str) -> str:
 
 
 def _raw(value: Json) -> msgspec.Raw:
-    # Lone surrogates are replaced: JSON over HTTP refuses them.
-    return msgspec.Raw(_JSON.encode(value).encode("utf-8", "replace"))
+    return msgspec.Raw(replaced_bytes(value))
 
 
 def _head(request: ModelRequest, traits: _Traits) -> JsonObject:

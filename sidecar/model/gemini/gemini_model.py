@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 from urllib.parse import quote
 
@@ -16,11 +17,9 @@ from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.gemini.gemini_chunks import ChunkCutter, ChunkEvent
 from sidecar.model.gemini.gemini_decode import GeminiDecoder
 from sidecar.model.gemini.gemini_encode import GeminiEncoder
-from sidecar.model.hosted import HostedModel, timeout
+from sidecar.model.hosted import DRAIN, HostedModel, timeout, written
 from sidecar.model.stalls import AnswerLimits, CutEvent, InTime
 
-DRAIN = 1.0
-"""Seconds for a stream to end after its answer."""
 SILENCE = 3
 """How many times as long as others Gemini may be silent: it thinks without a sign of life."""
 ADDRESS = "https://generativelanguage.googleapis.com"
@@ -43,7 +42,9 @@ class GeminiModel(HostedModel):
     Bodies and chunks are ours: the SDK would check and rebuild the whole history for each step.
     """
 
-    _encoder: GeminiEncoder | None = None
+    @cached_property
+    def _encoder(self) -> GeminiEncoder:
+        return GeminiEncoder()
 
     def body(self, request: ModelRequest) -> JsonObject:
         body: JsonObject = json.loads(GeminiEncoder().write(request))
@@ -82,12 +83,12 @@ class GeminiModel(HostedModel):
             await response.aclose()
 
     async def _asked(self, request: ModelRequest, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - the SDK's
-        self._encoder = self._encoder or GeminiEncoder()
         model = request.model
         model = model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
         path = f"{quote(model)}:streamGenerateContent?alt=sse"
         asked = self._address("post", path, {})
-        asked.data = self._encoder.write(request)
+        write = partial(self._encoder.write, request)
+        asked.data = await written(self._encoder.unwritten(request), write)
         asked.headers.update(headers)
         asked.timeout = self._timeout
         answered = await self._send(asked, stream=True)

@@ -1,6 +1,5 @@
 """Streams answers and pings with Anthropic's SDK, from its API and clouds."""
 
-import asyncio
 import importlib
 from collections.abc import AsyncIterator, Mapping
 from functools import cached_property, partial
@@ -11,7 +10,7 @@ from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.failures import EndedEarly
-from sidecar.model.hosted import THREAD_BLOCKS, HostedModel, drained, timeout
+from sidecar.model.hosted import HostedModel, drained, timeout, written
 from sidecar.model.late_names import late_names
 from sidecar.model.messages.decode import ResponseDecoder, usage_of
 from sidecar.model.messages.encode import Encoder, encode
@@ -61,11 +60,10 @@ class AnthropicModel(HostedModel):
         decoder = ResponseDecoder(allowed, self.sdk)
         # The plain POST skips the SDK's transformation of the whole history, which costs more than
         # everything else we do for a step.
-        many = self._encoder.unwritten(request) > THREAD_BLOCKS
         sent = partial(self._sent, request, stream=True)
         response = await self.client.post(
             "/v1/messages",
-            **(await asyncio.to_thread(sent) if many else sent()),
+            **await written(self._encoder.unwritten(request), sent),
             cast_to=object,
             options={"headers": headers, "follow_redirects": False},
             stream=True,

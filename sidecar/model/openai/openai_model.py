@@ -3,7 +3,6 @@
 The SDK takes our bytes unchanged and gives events as plain JSON.
 """
 
-import asyncio
 import importlib
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -17,7 +16,7 @@ from sidecar.core.parts import Usage
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.bodies.piece_writer import PieceWriter
 from sidecar.model.failures import EndedEarly
-from sidecar.model.hosted import THREAD_BLOCKS, HostedModel, drained, timeout
+from sidecar.model.hosted import HostedModel, drained, timeout, written
 from sidecar.model.late_names import late_names
 from sidecar.model.stalls import PINGS, AnswerLimits, CutEvent, InTime
 
@@ -78,12 +77,10 @@ class OpenAiModel(HostedModel):
         self, request: ModelRequest, headers: Mapping[str, str], allowed: AnswerLimits
     ) -> AsyncIterator[StreamEvent]:
         decoder = self.decoder(allowed)
-        many = self.pieces.unwritten(request.prompt.messages) > THREAD_BLOCKS
+        unwritten = self.pieces.unwritten(request.prompt.messages)
         response = await self.client.post(
             self.path(request),
-            content=await asyncio.to_thread(self.written, request)
-            if many
-            else self.written(request),
+            content=await written(unwritten, lambda: self.written(request)),
             cast_to=object,
             options={"headers": headers, "follow_redirects": False},
             stream=True,

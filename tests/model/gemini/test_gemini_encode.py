@@ -159,3 +159,12 @@ def test_equal_prompts_become_equal_bytes_whatever_was_written_before() -> None:
         for prompt in prompts:
             request = ModelRequest(name, prompt, 9)
             assert encoder.write(request) == GeminiEncoder().write(request)
+
+
+def test_what_the_last_body_lacked_is_unwritten_and_for_another_model_all() -> None:
+    one, two = user("one"), model(calling("c", "look"))
+    encoder = GeminiEncoder()
+    encoder.write(ModelRequest("gemini-3", Prompt((), (), (one,)), 9))
+    both = ModelRequest("gemini-3", Prompt((), (), (one, two)), 9)
+    counts = [encoder.unwritten(asked) for asked in (both, replace(both, model="gemini-2.5-pro"))]
+    assert counts == [1, 2]
