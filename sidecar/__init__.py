@@ -1,3 +1,3 @@
-"""Sidecar: a daemon beside an editor that owns an AI coding agent's sessions."""
+"""Sidecar: a daemon beside an editor, owning an AI coding agent's sessions."""
 
 __version__ = "0.1.0"

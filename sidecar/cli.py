@@ -1,4 +1,4 @@
-"""The command line. Editors wait for `serve`: recognised before any other import."""
+"""The command line. `serve` is recognised before other imports: editors wait."""
 
 import gc
 import os

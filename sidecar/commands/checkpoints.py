@@ -46,7 +46,7 @@ SHORTEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The state to go back to; `redo` may come with a `checkpoint`."""
+    """The state to restore; `redo` may come with a `checkpoint`."""
 
     checkpoint: str | None = None
     before: str | None = None

@@ -65,7 +65,7 @@ def readable_keys(resolved: Resolved) -> list[str]:
 
 
 def init(*, overwrite: bool) -> int:
-    """Writes every setting as a comment; readable by the owner only."""
+    """Writes every setting as a comment, for the owner only."""
     path = user_file()
     flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if overwrite else os.O_EXCL)
     if path.exists() and not overwrite:

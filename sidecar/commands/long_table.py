@@ -1,4 +1,4 @@
-"""A table of many rows, drawn as Rich draws it in a fraction of the time."""
+"""A table of many rows, drawn like Rich's in a fraction of the time."""
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest

@@ -1,4 +1,4 @@
-"""Finds rejecting rules that can hit nothing: unreported, they would forbid nothing."""
+"""Finds rejecting rules that can hit nothing, so forbid nothing."""
 
 import re
 from collections.abc import Mapping

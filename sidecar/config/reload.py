@@ -1,4 +1,4 @@
-"""Applies changed settings in the next turn, in new sessions or after a restart."""
+"""Applies changed settings next turn, in new sessions or after a restart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -21,7 +21,7 @@ _WHEN: dict[Applies, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """The new configuration, and messages; `bad` if they are warnings."""
+    """The new configuration, and messages (`bad`: warnings)."""
 
     config: Config
     told: tuple[str, ...]
@@ -56,7 +56,7 @@ def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Relo
 
 @dataclass(slots=True)
 class CurrentSettings:
-    """The settings that count now; `amiss`: the files' errors; `described`: see `given`."""
+    """The present settings; `amiss`: the files' errors; `described`: see `given`."""
 
     config: Config
     amiss: tuple[str, ...] = ()

@@ -99,7 +99,7 @@ ANSWER_TOKENS = 32_000
 
 @dataclass(frozen=True, slots=True)
 class DelegateLimits:
-    """Limits of one subtask; near one, a last step is left for the report."""
+    """Limits of a subtask; near one, a last step is for the report."""
 
     steps: int = setting(
         50, count(1, 10_000), "model calls that one subtask may make", applies="turn"

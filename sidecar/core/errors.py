@@ -37,7 +37,7 @@ class BadRequest(SidecarError):
 
 
 class UnknownSession(SidecarError):
-    """The client named a session that does not exist."""
+    """The client named a missing session."""
 
     kind = "unknown_session"
 
@@ -49,7 +49,7 @@ class RevisionConflict(SidecarError):
 
 
 class Overloaded(SidecarError):
-    """The client asked while too much was waiting already."""
+    """The client asked while too much was waiting."""
 
     kind = "overloaded"
 
@@ -115,7 +115,7 @@ class StorageFailed(SidecarError):
 
 
 def innermost(error: Exception) -> Exception:
-    """Finds the error within nested exception groups, a `SidecarError` if any."""
+    """Finds the error within exception groups, a `SidecarError` if any."""
     while isinstance(error, ExceptionGroup):
         inner = [e for e in error.exceptions if isinstance(e, Exception)]
         error = next((e for e in inner if isinstance(e, SidecarError)), inner[0])

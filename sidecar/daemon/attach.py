@@ -44,7 +44,7 @@ LOST = "sidecar: the daemon ended; the editor may start it again\n"
 
 
 class Alone(Exception):
-    """No daemon is shared, for the reason `why`; the editor has `said` that much."""
+    """No daemon is shared, because of `why`; the editor has `said` so much."""
 
     def __init__(self, why: str, said: bytes = b"") -> None:
         super().__init__(why)

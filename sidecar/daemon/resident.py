@@ -61,7 +61,7 @@ def reside(descriptor: int, path: str) -> None:
 
 
 def _file_at(path: str) -> tuple[int, int] | None:
-    """What tells a file from a later one of the same name."""
+    """What tells a file from a later namesake."""
     with suppress(OSError):
         about = os.lstat(path)
         return about.st_ino, about.st_ctime_ns

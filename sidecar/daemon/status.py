@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SharedStore:
-    """Shared by windows that keep sessions in one folder."""
+    """Shared by windows with sessions in one folder."""
 
     store: Store
     snapshots: SharedSnapshots

@@ -1,4 +1,4 @@
-"""The store of a data folder; imports no session."""
+"""A data folder's store; imports no session."""
 
 from pathlib import Path
 

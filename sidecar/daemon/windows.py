@@ -121,7 +121,7 @@ class Daemon:
     async def shutdown(self, within: float = ENDING) -> None:
         """Ends sweeps and figures, then sessions, windows and stores.
 
-        What has not ended in that time, such as a read of a slow disk, ends with the process.
+        What has not ended by then, as a slow disk's read, ends with the process.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(within):

@@ -1,7 +1,7 @@
 """Lists known models.
 
-A test compares prices with `genai-prices`, the source for other models. Other figures are from
-Anthropic's pages, 2026-11.
+A test compares prices with `genai-prices`, the source for other models. Other figures: Anthropic's
+pages, 2026-11.
 """
 
 from collections.abc import Mapping, Sequence

@@ -26,7 +26,7 @@ class Endpoint:
 
     @property
     def ambient(self) -> bool:
-        """Whether the account is looked for in the process's variables."""
+        """Whether to look for the account in the process's variables."""
         keyed = self.name == "foundry" and self.api_key and self.base_url
         return self.name in ("bedrock", "vertex", "foundry") and not keyed
 

@@ -43,7 +43,7 @@ async def with_retries(
 ) -> AsyncIterator[StreamEvent]:
     """A passing failure gives `AttemptFailed`, a wait, the next attempt.
 
-    Raises ModelFailed if a failure is permanent, no attempt is left, or a wait is too long.
+    Raises ModelFailed for a permanent failure, no attempt left, or too long a wait.
     """
     number, others, left = 0, 0, patience.total
     while True:

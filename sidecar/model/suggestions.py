@@ -1,4 +1,4 @@
-"""Models to choose from: the usual ones of each kind of provider, and their needs."""
+"""Models to choose from: each kind of provider's usual ones, and their needs."""
 
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
@@ -28,7 +28,7 @@ def suggested(config: Config) -> tuple[str, ...]:
 
 
 def every(config: Config) -> Iterator[tuple[str, str]]:
-    """Yields all suggested ids, each with what is missing to use it."""
+    """Yields all suggested ids, each with what its use lacks."""
     usual = config.provider
     keyless = usual.name == "anthropic" and not (usual.api_key or usual.base_url)
     for name in KNOWN:

@@ -29,7 +29,7 @@ CARDS: Mapping[str, Rates] = {
 
 
 def read_card(name: str) -> Rates:
-    """Reads a card by name, or from a file of JSON; raises BadRequest.
+    """Reads a card by name, or from a JSON file; raises BadRequest.
 
     The file holds `{input, output, write, read}` in USD per million tokens.
     """

@@ -21,7 +21,7 @@ class Agreement:
     """Simulated and recorded tokens of a session.
 
     `misses`: requests that read less than half of what was predicted. `foreseen`: reads as a
-    session foresees them, which knows the sizes that were reported before, by the `vendor`'s rules.
+    session foresees them, which knows sizes reported before, by the `vendor`'s rules.
     """
 
     name: str

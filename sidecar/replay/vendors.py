@@ -62,13 +62,13 @@ def causes(counts: Counter[str]) -> str:
 
 
 def dearest(replays: Sequence[VendorReplay]) -> list[str]:
-    """Names sessions, those first that cost most under the first vendor."""
+    """Names sessions, the dearest under the first vendor first."""
     ordered = sorted(replays[0].sessions, key=lambda session: -session.tallies[0].cost)
     return [session.name for session in ordered]
 
 
 def times(replays: Sequence[VendorReplay], name: str) -> Iterator[tuple[str, str]]:
-    """Yields each model with the requests before which a session is rewritten, and why."""
+    """Yields each model with the requests preceded by rewrites, and why."""
     for one in replays:
         rewrites = next(s.rewrites for s in one.sessions if s.name == name)
         yield one.model, ", ".join(f"{r.step} ({r.cause})" for r in rewrites) or "never"

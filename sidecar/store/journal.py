@@ -201,7 +201,7 @@ class Store:
             pass
 
     def save(self, *changes: PutPart) -> None:
-        """Queues growing parts, of which only the newest is kept and may be lost."""
+        """Queues growing parts: only the newest is kept, and may be lost."""
         if self._writer is None:
             return
         from sidecar.store.content.changes import apply_all, weight  # noqa: PLC0415 - as above

@@ -1,4 +1,4 @@
-"""Finds out what a call would touch, and by which names, before anyone decides. Reads files."""
+"""Finds what a call would touch, and by which names, before anyone decides. Reads files."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Both ends of an output of any length, in bounded memory."""
+"""Both ends of any output, in bounded memory."""
 
 from collections import deque
 

@@ -138,7 +138,7 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _fetching(command: str) -> Mapping[str, str]:
-    """Stops git that only reads from fetching named objects of a partial clone."""
+    """Stops git that only reads from fetching a partial clone's named objects."""
     return FETCHING_NOTHING if reads_by_git(plain_words(command)) else {}
 
 

@@ -64,7 +64,7 @@ class Face(Protocol):
     """Handles one protocol."""
 
     def allow(self, method: str) -> None:
-        """Raises RefusedMessage for a method that comes out of turn."""
+        """Raises RefusedMessage for a method out of turn."""
         ...
 
     def listens(self, method: str) -> bool:

@@ -33,7 +33,7 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A body that is not JSON; the stream continues."""
+    """A body other than JSON; the stream continues."""
 
     reason: str
 

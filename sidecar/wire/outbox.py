@@ -82,7 +82,7 @@ class Outbox:
         self._offer(_Entry("chunk", message, _size(message), session_id, key))
 
     def call(self, session_id: str, key: str, message: JsonObject) -> None:
-        """Queues a change of a tool call, or adds it to the last message if of the same `key`."""
+        """Queues a tool call's change, or adds it to the last message if of the same `key`."""
         last = self._waiting[-1] if self._waiting else None
         if last is None or last.kind != "call" or last.key != key or self._full():
             self._offer(_Entry("call", message, _size(message), session_id, key))
@@ -118,7 +118,7 @@ class Outbox:
         self._add(entry)
 
     async def paced(self, session_id: str, message: JsonObject) -> None:
-        """Queues an update once there is room, so that replays lose nothing."""
+        """Queues an update once there is room, so replays lose nothing."""
         while self._full() and not self._closed:
             self._moved.clear()
             await self._moved.wait()

@@ -132,7 +132,7 @@ def _is_cut(tool_call: JsonObject) -> bool:
 
 
 def _says(title: str, given: Json) -> bool:
-    """Whether a title is one of Sidecar's own tools', which hold the whole input."""
+    """Whether a title is a Sidecar tool's, which holds the whole input."""
     match given:
         case {"command": str(command), "cwd": str(folder), **rest} if (
             not rest and ":" not in folder

@@ -18,7 +18,7 @@ LONGEST = 60
 
 
 def unread(method: str, params: Json, shape: object) -> Iterator[str]:
-    """Warns of unknown fields of `params` and inner objects, with the closest known names.
+    """Warns of unknown fields of `params` and inner objects, with closest known names.
 
     Except names with a leading `_`, and objects of no fixed shape.
     """

@@ -30,7 +30,7 @@ class DocumentEditor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """An open document, saved or not, in the window of `owner`."""
+    """An open document, saved or not, in `owner`'s window."""
 
     path: Path
     text: str

@@ -1,4 +1,4 @@
-"""Reads instructions, of user and project: AGENTS.md, else CLAUDE.md. Blocks."""
+"""Reads instructions of user and project: AGENTS.md, else CLAUDE.md. Blocks."""
 
 import os
 import stat

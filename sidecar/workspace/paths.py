@@ -50,7 +50,7 @@ INSTEAD = {
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """A folder's names: links with targets, folders, and all but links by inode."""
+    """A folder's names: links with targets, folders, all but links by inode."""
 
     count: int
     whole: bool
@@ -237,7 +237,7 @@ def _links(
     """Yields links in a folder and subfolders, with targets, nearest first.
 
     Names of an inode in `numbers` are links, too. Subfolders take turns up to `MAX_LOOKED` names,
-    so that a large one hides none.
+    so a large one hides none.
     """
     turns, looked = deque([deque([(start, 0)])]), 0
     while turns:

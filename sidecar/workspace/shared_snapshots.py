@@ -139,7 +139,7 @@ class SharedSnapshots:
         self._in_background(_recheck(made))
 
     def look_ahead(self, folder: str) -> None:
-        """Snapshots in the background, so that turns find only changes."""
+        """Snapshots in the background, so turns find only changes."""
         if self._group is not None:
             self._in_background(self._look(folder))
 

@@ -24,7 +24,7 @@ class StartingPlaces:
 def is_trusted(data: Path, workspace: Path) -> bool:
     """Whether this very folder is trusted; an unreadable list trusts none.
 
-    A trusted parent does not count, as other people's code is cloned into it.
+    A trusted parent does not count, as others' code is cloned into it.
     """
     return workspace in map(Path, _read(data))
 

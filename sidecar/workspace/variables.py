@@ -138,7 +138,7 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 @lru_cache(maxsize=ENVIRONMENTS)
 def _without_secrets(variables: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """Cached, because each command asks, of the same variables."""
+    """Cached: each command asks of the same variables."""
     kept = [(name, value) for name, value in variables if not _is_kept_back(name, value)]
     secrets = [value for _, value in {*variables} - {*kept} if len(value) >= SHORTEST]
     return tuple(pair for pair in kept if not any(one in pair[1] for one in secrets))

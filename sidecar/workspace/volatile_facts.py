@@ -1,4 +1,4 @@
-"""Describes current state for the end of the newest user message, as prefixes must not change."""
+"""Describes current state for the newest user message's end, as prefixes must not change."""
 
 import asyncio
 import os

@@ -35,7 +35,7 @@ _BETWEEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Ignore:
-    """The rules of one .gitignore file, for paths below `folder`."""
+    """A .gitignore file's rules, for paths below `folder`."""
 
     folder: str
     spec: "GitIgnoreSpec"
@@ -134,7 +134,7 @@ def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
 def inherited(real: Path) -> tuple[Ignore, ...]:
     """Reads .git/info/exclude and the .gitignore files from the repository down.
 
-    Empty outside git, or if they ignore `real` itself, which was asked for.
+    Empty outside git, or if they ignore `real`, which was asked for.
     """
     above = [real, *real.parents]
     top = next((index for index, folder in enumerate(above) if (folder / ".git").exists()), None)

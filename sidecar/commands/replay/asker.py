@@ -84,7 +84,7 @@ class Asker:
         request: Callable[[Sequence[Question]], str],
         read: Callable[[str, Sequence[Question]], Mapping[str, T]],
     ) -> dict[str, T]:
-        """Asks questions, and once more for missing answers.
+        """Asks questions, and again for missing answers.
 
         Raises ModelFailed, or UnreadAnswer, which names `what`.
         """
@@ -102,7 +102,7 @@ class Asker:
         )
 
     def writer(self, loop: asyncio.AbstractEventLoop, stopped: threading.Event) -> CaseAnswer:
-        """Returns a function with which a thread requests a summary, blocking.
+        """Returns a function by which a thread requests a summary, blocking.
 
         After `stopped`, nothing is sent.
         """

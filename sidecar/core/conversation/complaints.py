@@ -47,7 +47,7 @@ def lacking(text: str) -> frozenset[str]:
 
 
 def unlike(text: str) -> bool:
-    """Whether an edit found another text than expected, so the file must be read."""
+    """Whether an edit found an unexpected text, so the file must be read."""
     return bool(_UNLIKE.search(text[:300]))
 
 

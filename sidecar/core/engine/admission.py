@@ -1,4 +1,4 @@
-"""Decides whether a rewrite may be installed: it must gain room and lose nothing needed."""
+"""Decides whether to install a rewrite: it must gain room and lose nothing needed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

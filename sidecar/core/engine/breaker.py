@@ -1,4 +1,4 @@
-"""Remembers plans that came to nothing, so none is made again before a change."""
+"""Remembers fruitless plans, so none is made again before a change."""
 
 from dataclasses import dataclass, replace
 
@@ -43,11 +43,11 @@ class Breaker:
         return replace(self, cause=cause).after(False, standing.used, rungs)
 
     def left(self, standing: Standing, cause: Cause) -> "Breaker":
-        """Remembers an optional rewrite that may wait, which is no failure."""
+        """Remembers that an optional rewrite may wait, without failure."""
         return replace(self, used=standing.used, cause=cause)
 
     def holds(self, standing: Standing, cause: Cause) -> bool:
-        """Tells whether to plan nothing yet; never if the prompt is too long or a person asks.
+        """Whether to plan nothing yet; never if the prompt is too long or a person asks.
 
         A new turn or growth allows one more try. Until the breaker opens, so do another cause and,
         for `budget`, new arrivals.

@@ -1,4 +1,4 @@
-"""Tries plans in turn until one is admitted, and protects parts that must stay."""
+"""Tries plans until one is admitted, and protects parts that must stay."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -46,7 +46,7 @@ def not_sent(most: int, room: Budget, off: str | None) -> str:
 
 
 def rungs(policy: Policy, standing: Standing, cause: Cause) -> tuple[Rung, ...]:
-    """Gives ways to plan, in order: the policy's, and others if the prompt is too long."""
+    """Gives ways to plan, in order: the policy's, and others for an overlong prompt."""
     own: tuple[Rung, ...] = (lambda situation: policy.plan(situation, cause),)
     if cause == "overflow":
         return (*own, drop_oldest, cut_newest)

@@ -17,7 +17,7 @@ from sidecar.core.prompt.visibility import Dropped, Note, Rewrite, Shown
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A rewrite that begins at item `first`, before thinking is dropped."""
+    """A rewrite beginning at item `first`, before thinking is dropped."""
 
     changes: tuple[Change, ...]
     first: int

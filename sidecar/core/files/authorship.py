@@ -1,6 +1,6 @@
 """Finds changes stated in a command's words.
 
-Reading a file or running another program states none.
+Reading files or running other programs states none.
 """
 
 import re

@@ -61,7 +61,7 @@ class TreeChange(NamedTuple):
 
     @property
     def kind(self) -> ChangeKind:
-        """`replaced`: the entry is of another kind now.
+        """`replaced`: another kind of entry now.
 
         `seen` and `lost`: ignore rules changed, the file perhaps not.
         """

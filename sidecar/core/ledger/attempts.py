@@ -241,7 +241,7 @@ def still_missing(missing: frozenset[str], done: Collection[str]) -> frozenset[s
 
 
 def _file(path: str) -> str:
-    """Names a file without folders, as the right folder overcomes a mistyped one."""
+    """Names a file without folders: the right folder overcomes a mistyped one."""
     return f"file {_base(path)}"
 
 

@@ -195,7 +195,7 @@ def _ran(part: ToolPart) -> bool:
 
 
 def _refused(part: ToolPart, text: str) -> bool:
-    """Whether a tool reports that nothing was done; errors quoted in a file do not count."""
+    """Whether a tool reports nothing done; errors quoted in a file do not count."""
     metadata: JsonObject = getattr(part.state, "metadata", {})
     return metadata.get("isError") is True or bool(_REFUSED.match(text[:200]))
 

@@ -138,7 +138,7 @@ def guidance_of(part: ToolPart) -> tuple[str, ...]:
 
 
 def _printed(given: Json) -> str:
-    """Names files that a command prints, if several, as no line's source is known then."""
+    """Names files a command prints, if several: no line's source is known then."""
     command = given.get("command", given.get("cmd", "")) if isinstance(given, dict) else given
     names = [
         word

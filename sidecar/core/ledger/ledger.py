@@ -88,7 +88,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed attempt that no later call overcame, and its error line."""
+    """A failed attempt, not overcome later, and its error line."""
 
     tool: str
     tried: str
@@ -147,7 +147,7 @@ def read_ledger(messages: Iterable[Message]) -> Ledger:
 
 @dataclass(frozen=True, slots=True)
 class OpenAttempt:
-    """A failed attempt, and its steps still not successful."""
+    """A failed attempt, and its still unsuccessful steps."""
 
     same: str
     missing: frozenset[str]

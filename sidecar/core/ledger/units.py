@@ -205,7 +205,7 @@ def typed_unit(part_id: PartId, message: Message, turn: int, step: int, text: st
 
 
 def attached_unit(part: FilePart, message: Message, turn: int, step: int) -> Unit:
-    """Makes a unit of an attached file; its rules and wishes are not the user's."""
+    """Makes a unit of an attached file, whose rules and wishes are not the user's."""
     text = part.text or part.uri
     source = one_line(part.uri or part.name, LONGEST_URI) or "a file"
     return replace(

@@ -81,7 +81,7 @@ class Standing:
 
 
 def rent_of(prompts: Sequence[int], base: int, rates: Rates) -> int:
-    """Adds up the tokens by which prompts exceed `base`, weighted if at the dearer price."""
+    """Adds up prompts' tokens above `base`, weighted if at the dearer price."""
     if rates.dearer is None or not rates.read:
         return sum([prompt - base for prompt in prompts if prompt > base])
     times = rates.dearer.read / rates.read
@@ -165,7 +165,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A note that stands before a message, and tells what is left out there."""
+    """A note before a message, on what is left out there."""
 
     before: MessageId
     text: str

@@ -1,4 +1,4 @@
-"""Finds the parts that people want kept, by settings or by a typed message."""
+"""Finds parts people want kept, by settings or a typed message."""
 
 from collections.abc import Callable, Iterable, Set
 from math import inf

@@ -58,12 +58,12 @@ STORY = Room(asked=0, commands=0, prose=0, story=3_600, hunks=1_500, rules=13_00
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """How much a rebuild keeps: tokens, shares of the window, chances per token.
+    """How much a rebuild keeps.
 
-    Blocks take `keep` tokens, at most `KEEP_SHARE` of the window, each worth `density` at least;
-    `tail` is the newest requests' share. Typed messages, in tokens: `first` message, `each` other,
-    `typed` in all, `old` for rules and first words. Caps, in windows times `share`: 1/8 for
-    `first`, 1/10 for `typed`, 1/16 for `old`.
+    Blocks take `keep` tokens, at most `KEEP_SHARE` of the window, each worth `density` (chance per
+    token) at least; `tail` is the newest requests' share of the window. Typed messages, in tokens:
+    `first` message, `each` other, `typed` in all, `old` for rules and first words. Caps, in windows
+    times `share`: 1/8 for `first`, 1/10 for `typed`, 1/16 for `old`.
     """
 
     keep: int = 10_000

@@ -1,4 +1,4 @@
-"""Tells rules that a rewrite takes out of view, word for word, with their sources."""
+"""Tells rules taken out of view by a rewrite, word for word, with sources."""
 
 from collections.abc import Iterable, Iterator
 

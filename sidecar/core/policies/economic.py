@@ -238,7 +238,7 @@ class Economic:
         return self.rent if st.opens_turn else self.within
 
     def _taken_up(self, st: Standing) -> bool:
-        """Tells whether a session was imported or resumed after an hour, with room left."""
+        """Whether a session was imported or resumed after an hour, with room left."""
         anew = st.guessed >= st.used or st.cooling_ms > AWAY
         return anew and st.base <= st.static and st.used < self.whole * st.window
 

@@ -46,7 +46,7 @@ class Evict:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Gives `budget` near the limit, or `cold` if a cold cache has enough history to evict."""
+        """Gives `budget` near the limit, `cold` if a cold cache has enough history to evict."""
         cause = forced(standing)
         if cause is not None:
             return cause

@@ -70,7 +70,7 @@ def at_most(tokens: int, guessed: int) -> int:
 def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, ...]:
     """Returns regions over `SOFT_LIMIT` of their room.
 
-    Static regions have the limit as room, others what static regions leave.
+    Static regions have the limit as room, others the rest.
     """
     history = max(0, limit - sum(regions.get(region, 0) for region in STATIC_REGIONS))
     return tuple(

@@ -26,7 +26,7 @@ Accuracy: TypeAlias = Literal["exact", "estimated"]
 
 @dataclass(frozen=True, slots=True)
 class CacheState:
-    """The state of the provider's cache; `hit_rate`: 0 to 1, of the last response."""
+    """The provider's cache; `hit_rate`: 0 to 1, of the last response."""
 
     warm: bool
     expires_at: Millis | None

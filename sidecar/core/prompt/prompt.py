@@ -28,7 +28,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """A cache marker after a block of a message, or of the system text if `message` is `None`."""
+    """A cache marker after a message's block, or the system text's if `message` is `None`."""
 
     message: int | None
     block: int

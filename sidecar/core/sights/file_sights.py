@@ -20,7 +20,7 @@ LISTED = 3
 
 @dataclass(frozen=True, slots=True)
 class FileShown:
-    """Lines of a file from `first` (from 1); `ends`: the last of them is the file's."""
+    """Lines of a file from `first` (from 1); `ends`: the last is the file's."""
 
     path: str
     first: int

@@ -31,7 +31,7 @@ Marker: TypeAlias = tuple[str, ...]
 
 
 def asked(command: str, folder: str) -> list[Printed | Marker]:
-    """Gives all that a command prints, in order; empty if more may be printed."""
+    """Gives all a command prints, in order; empty if more may be printed."""
     text, bodies = split(_QUIET.sub("", command))
     found: list[Printed | Marker] = []
     for stages in pipelines(text):

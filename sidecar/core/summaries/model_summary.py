@@ -133,7 +133,7 @@ def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
 def transcript(items: Sequence[Item], room: int) -> str:
     """Writes the newest entries in about `room` tokens, without thinking.
 
-    Notes of earlier rewrites go first, with up to half.
+    Earlier rewrites' notes go first, with up to half.
     """
     shown = [i for i in items if not isinstance(i.shown, Dropped) and _who(i.unit)]
     left = room_in_characters(room) - len(_MATERIAL) - 80

@@ -37,7 +37,7 @@ LONG = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ScoredTurn:
-    """A turn or stretch of a long one; the id stays while the log grows."""
+    """A turn, or stretch of a long one; the id stays while the log grows."""
 
     id: str
     items: tuple[Item, ...]
@@ -263,7 +263,7 @@ def _text(entry: Mapping[str, object], key: str) -> str:
 
 
 def _entries(reply: str) -> Iterator[Mapping[str, object]]:
-    """Reads objects that may be fenced, cut off, or not quite JSON.
+    """Reads objects, perhaps fenced, cut off, or not quite JSON.
 
     Raises ValueError for a complete score that cannot be parsed.
     """

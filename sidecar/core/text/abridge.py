@@ -56,7 +56,7 @@ MOST_LABELS = 2
 
 @dataclass(slots=True)
 class _Group:
-    """A paragraph, or a list with what introduces it."""
+    """A paragraph, or a list with its introduction."""
 
     lead: list[str] = field(default_factory=list)
     items: list[str] = field(default_factory=list)

@@ -15,7 +15,7 @@ def digest(data: bytes, previous: str = "") -> str:
 
 
 def content_hash(text: str) -> str:
-    """Returns `sha256:` and 64 hex digits; U+DC80 to U+DCFF count as the bytes they stand for."""
+    """Returns `sha256:` and 64 hex digits; U+DC80 to U+DCFF count as their bytes."""
     try:
         return bytes_hash(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:

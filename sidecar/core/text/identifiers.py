@@ -80,7 +80,7 @@ def is_amount(word: str) -> bool:
 
 @lru_cache(maxsize=2_048)
 def _name(word: str) -> str:
-    """Cached and interned, because a plan looks up tens of thousands."""
+    """Cached and interned: a plan looks up tens of thousands."""
     name = word.rstrip(_ENDS)
     if len(name) >= LEAST and ("/" in name or _CODEY.search(name) or _FILE.match(name)):
         return "" if is_amount(name) else sys.intern(name)
@@ -93,7 +93,7 @@ NameSource: TypeAlias = Literal["result", "call", "prose", "typed"]
 
 @dataclass(slots=True)
 class Name:
-    """The steps when an identifier was first seen, last seen and last used (-1: never)."""
+    """The steps of an identifier's first sight, last sight and last use (-1: never)."""
 
     first: int
     seen: int

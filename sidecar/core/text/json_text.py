@@ -78,7 +78,7 @@ def read_all(text: str | bytes) -> Json:
 
 
 def check_inner(text: str | bytes) -> None:
-    """Raises `TooMuch` before a text of too many lists and objects is parsed."""
+    """Raises `TooMuch` before parsing too many lists and objects."""
     if isinstance(text, bytes):
         if text.count(b"[") + text.count(b"{") > MOST_INNER:
             check_inner(text.decode("utf-8", "replace"))

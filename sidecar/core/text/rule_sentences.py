@@ -159,7 +159,7 @@ def _leans(sentence: str) -> bool:
 
 
 def each_once(rules: Iterable[str]) -> list[str]:
-    """Keeps each wording once, and drops a rule with which the next begins."""
+    """Keeps each wording once, and drops a rule that begins the next."""
     found: dict[str, str] = {}
     last = ""
     for rule in rules:

@@ -17,7 +17,7 @@ _PATH = re.compile(r"(?:~|\.{0,2})/|[A-Za-z]:[\\/]")
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether the name is a secret's, or the value a login under a Bundler host's name."""
+    """Whether a name is a secret's, or the value a login under a Bundler host's."""
     if _VARIABLE.fullmatch(name):
         return True
     return bool(_BUNDLERS_HOST.fullmatch(name) and _LOGIN.fullmatch(value))

@@ -58,7 +58,7 @@ def sentences(text: str, longest: int = LONGEST) -> Iterator[Span]:
 
 
 def statements(text: str) -> Iterator[Span]:
-    """Finds spans of whole sentences, each with the lines over which it runs."""
+    """Finds spans of whole sentences, each with its lines."""
     begun: int | None = None
     last = 0
     for start, end in sentences(text, len(text)):

@@ -33,7 +33,7 @@ class PieceWriter:
     ) -> msgspec.Raw:
         """Writes a list of `make`'s results, which depend on the piece alone.
 
-        `instead` gives, by identity, replacements of pieces that are not kept.
+        `instead` gives, by identity, replacements of pieces not kept.
         """
         written = [json_bytes(one) for one in before]
         for piece in pieces:

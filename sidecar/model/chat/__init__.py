@@ -1,1 +1,1 @@
-"""Speaks OpenAI's Chat Completions, in the dialects of those that took the API over."""
+"""Speaks OpenAI's Chat Completions, in its adopters' dialects."""

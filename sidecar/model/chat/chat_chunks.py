@@ -150,7 +150,7 @@ class ChunkDecoder:
             yield BlockMetadata(block, {"returned_as": self._dialect.returned})
 
     def _detailed(self, details: list[Json]) -> Iterator[StreamEvent]:
-        """Joins what comes in pieces, for the thinking that stands before all else."""
+        """Joins pieces, for the thinking that precedes all else."""
         if "reasoning" not in self._kinds:
             yield from self._open("reasoning")
         for detail in details:

@@ -89,7 +89,7 @@ class ChatModel(OpenAiModel):
 
     @property
     def _azure(self) -> bool:
-        """Whether the address is one of Azure's older API; the newer is as OpenAI's."""
+        """Whether an address is Azure's older API's; the newer is as OpenAI's."""
         return bool(self._dialect.api_version) and "/v1" not in urlsplit(self._address).path
 
     def _key(self, request: ModelRequest) -> str:

@@ -26,7 +26,7 @@ AlertKey: TypeAlias = tuple[str, SessionId | None]
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """An alert that stands; `value` and `threshold` are in the setting's unit.
+    """A standing alert; `value` and `threshold` are in the setting's unit.
 
     `well_since`: when the value was well again, if the alert has not cleared yet.
     """

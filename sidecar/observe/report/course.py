@@ -163,7 +163,7 @@ class CourseCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class ContextPiece:
-    """A piece of the context, or one left out; tokens add up to the meter's."""
+    """A piece of the context, or left out; tokens add up to the meter's."""
 
     id: str
     region: str
@@ -177,7 +177,7 @@ class ContextPiece:
 
 @dataclass(frozen=True, slots=True)
 class CutResult:
-    """A result cut before first sent; `recall` returns all of it."""
+    """A result cut before first sent; `recall` returns it whole."""
 
     part_id: str
     tool: str

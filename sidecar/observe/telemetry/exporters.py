@@ -26,7 +26,7 @@ PROVIDERS = ("OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER")
 class Exporting:
     """Providers in use; metrics can be read at `address`.
 
-    `close` sends the rest, and blocks for seconds at most.
+    `close` sends the rest, blocking for seconds at most.
     """
 
     metrics: "MeterProvider | None"

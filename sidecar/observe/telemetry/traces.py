@@ -26,7 +26,7 @@ NANOS = 1_000_000
 
 
 class Traces:
-    """Makes spans; a turn's span is open from its start to its end."""
+    """Makes spans; a turn's is open from start to end."""
 
     def __init__(self, provider: TracerProvider, version: str, vendor: str) -> None:
         self._tracer = provider.get_tracer("sidecar", version)

@@ -32,7 +32,7 @@ _REWRITE: Final = "rewrite"
 
 
 def find_store(path: Path) -> tuple[Path, str] | None:
-    """Finds a store's file and a session id ("" for all); raises OSError."""
+    """Finds a store's file and session id ("": all); raises OSError."""
     if path.is_dir():
         path = path / STORE_FILE
         return (path, "") if path.is_file() and _is_store(path) else None

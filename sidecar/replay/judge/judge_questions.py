@@ -1,6 +1,6 @@
 """Measures fidelity by a model as judge: requests, replies, score.
 
-A judge compares answers from the full and the compacted context.
+A judge compares answers from full and compacted context.
 """
 
 import json

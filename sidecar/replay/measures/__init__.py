@@ -1,1 +1,1 @@
-"""Measures the part of a log that is in view when needed."""
+"""Measures how much of a log is in view when needed."""

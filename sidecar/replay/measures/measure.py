@@ -1,6 +1,6 @@
 """Measures a policy's memory, as in docs/how-to/measuring.md.
 
-Names in whole parts count apart, as policies keep lines by the same names.
+Names in whole parts count apart: policies keep lines by the same names.
 """
 
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ class Memory:
     def rewrite(self, items: Sequence[Item], *, covered: bool) -> None:
         """Takes in a rewrite; `covered`: a note's id recalls the rest.
 
-        The rest is reachable while any note stands.
+        The rest is reachable while a note stands.
         """
         whole: set[str] = set()
         view: set[str] = set()

@@ -88,7 +88,7 @@ class Differences:
 
 
 def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
-    """Sums up by path, as the agent's wherever the agent had a part."""
+    """Sums up by path, as the agent's if the agent had a part."""
     sets = tuple(sets)
     first: dict[bytes, TreeEntry | None] = {}
     last: dict[bytes, TreeEntry | None] = {}

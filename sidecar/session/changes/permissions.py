@@ -66,7 +66,7 @@ class Permissions:
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
     ) -> QuestionOutcome | str:
-        """Asks the user if a rule says so; a returned text is the reason to refuse."""
+        """Asks the user if a rule says so; returns any reason to refuse."""
         rules, root = self._book.rules, self._root
         if rules.reject or (rules.allow and wanted.kind in ("edit", "execute")):
             decision = await asyncio.to_thread(

@@ -101,7 +101,7 @@ class Timeline:
         return tuple(one for event in self.events[place:] for one in event.sets)
 
     def follows_files(self, place: int) -> bool:
-        """Whether an earlier message has a patch, so that later changes are known."""
+        """Whether an earlier message has a patch, so later changes are known."""
         return any(event.told for event in self.events[:place])
 
     def beside(self, place: int) -> tuple[str, ...] | None:

@@ -36,7 +36,7 @@ from sidecar.session.view.view_history import Epoch
 class Decision:
     """A rewrite not yet carried out.
 
-    It pays off after `break_even` requests, never if `None`.
+    Pays off after `break_even` requests, never if `None`.
     """
 
     plan: Plan

@@ -74,7 +74,7 @@ def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneRea
 
 @dataclass(slots=True)
 class OwnState:
-    """What a session last wrote; `mark` tells the file from what others write."""
+    """What a session last wrote; `mark` tells the file from others'."""
 
     version: int = 0
     mark: tuple[int, ...] | None = None
@@ -104,7 +104,7 @@ class Milestones:
         self._heard: MessageId | None = None
 
     async def at(self, moment: Moment) -> bool:
-        """Saves a milestone if due; returns whether one was written.
+        """Saves a due milestone; returns whether written.
 
         A step's is due after a finished todo or when the prompt crosses `PRESSURE`, a turn's also
         after file changes, and at closing if the log has grown.

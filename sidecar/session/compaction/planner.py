@@ -1,6 +1,6 @@
 """Describes a session to policies: totals, and each part as shown.
 
-Units and identifiers are gathered as messages settle, so that planning stays cheap.
+Units and identifiers are gathered as messages settle, so planning stays cheap.
 """
 
 import asyncio

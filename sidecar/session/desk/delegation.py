@@ -50,7 +50,7 @@ async def delegate(
 ) -> SubtaskEnd:
     """Runs a subtask for the session of `state`; errors are those of `found_child`.
 
-    A cancel ends the child's turn first, so that its log is whole and its cost known.
+    A cancel ends the child's turn first, so its log is whole and its cost known.
     """
     log = await found_child(state, subtask)
     child = await begin(log, state)

@@ -75,7 +75,7 @@ def read_course(
 ) -> Course:
     """Oldest first; `clean` removes keys before texts are cut.
 
-    Only if `sized`, requests are divided into regions, by rendering all that was ever sent again.
+    Only if `sized`, requests are divided into regions, by rendering all ever sent again.
     """
     row = state.log.row
     priced_as = WOULD_COST if _is_free(state) else ""

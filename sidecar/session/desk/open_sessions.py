@@ -169,12 +169,12 @@ class OpenSessions:
 
 
 def working(sessions: OpenSessions) -> bool:
-    """Whether any turn does not wait for the user."""
+    """Whether any turn is not awaiting the user."""
     return any(session.prompts.busy and not session.waits for session in sessions)
 
 
 def give_questions_up(sessions: OpenSessions) -> None:
-    """Tells turns that wait for an answer why `shutdown` will end them."""
+    """Tells turns awaiting an answer why `shutdown` will end them."""
     for session in sessions:
         if session.prompts.busy and session.delegating.bound is None:
             session.notify("warning", NOBODY)

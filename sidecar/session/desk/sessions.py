@@ -230,7 +230,7 @@ class Sessions:
         return session
 
     def _takes_over(self, session: Session, environment: Environment) -> bool:
-        """Whether `environment` takes over from a window that is gone."""
+        """Whether `environment` takes over from a lost window."""
         of = session.environment
         gone = self.open.windows.is_left(of) and not session.prompts.busy
         return gone and of.store is environment.store

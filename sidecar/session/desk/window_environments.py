@@ -13,7 +13,7 @@ STOPPING = "the daemon is stopping"
 
 
 class WindowEnvironments:
-    """Environments by window; `stores` maps stores to what follows their folders."""
+    """Environments by window; `stores`: by store, what follows its folders."""
 
     def __init__(self) -> None:
         self.group: asyncio.TaskGroup | None = None

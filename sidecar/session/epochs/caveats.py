@@ -1,4 +1,4 @@
-"""Warns clients of settings, servers, limits, and text that costs the cache."""
+"""Warns clients of settings, servers, limits, and cache-breaking text."""
 
 import json
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ class Caveats:
                 )
 
     def _tell_volatile_text(self) -> None:
-        """Warns of dates, times, ids and the like in the system prompt and in tools.
+        """Warns of dates, times, ids and the like in system prompt and tools.
 
         They keep sessions from sharing a prefix. Exempt are instructions, where people may mean a
         date, and dates in tools, as examples.

@@ -45,7 +45,7 @@ class Epochs:
         self._instructions = instructions
 
     async def follow_tools(self) -> None:
-        """Adds MCP tools that started late, behind the others, if nothing was sent yet."""
+        """Adds late MCP tools behind the others, if nothing was sent yet."""
         log = self._log
         if any(message.role == "assistant" for message in log):
             return

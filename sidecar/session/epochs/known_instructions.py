@@ -92,8 +92,8 @@ class KnownInstructions:
     def renewed(self, static: Static) -> Static:
         """Renews the static part with the newest instructions and facts.
 
-        Changes told earlier follow in the history. If the last is not the present text, the next
-        message repeats the text, as the newest wins.
+        Changes told earlier follow in the history. If the last is outdated, the next message
+        repeats the present text, as the newest wins.
         """
         if self._now is not None:
             static = with_instructions(static, self._now)
@@ -108,7 +108,7 @@ class KnownInstructions:
         watch.follow(row.id, row.cwd, lambda: self._trust.granted, seen)
 
     def _changed(self, current: tuple[Instruction, ...]) -> list[str]:
-        """Lists paths whose text the model does not know: new or changed, then removed."""
+        """Lists paths of texts unknown to the model: new or changed, then removed."""
         record = self._log.last_told(ToldRecord)
         told = None if record is None else record.files
         known = hashes(instructions_in(self._view.static)) if told is None else told

@@ -1,6 +1,6 @@
 """Keeps and promotes learned facts.
 
-No session reads its own promoted facts, so that its prefix stays the same.
+No session reads its own promoted facts, so its prefix stays the same.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """A prompt's static part: agent prompt, guidance, instructions, learned facts.
 
-Stored, so that a restart sends the same bytes.
+Stored, so a restart sends the same bytes.
 """
 
 import re

@@ -60,7 +60,7 @@ class Audience:
     ) -> None:
         """Sends events to `watcher`, and questions to `client`.
 
-        A known connection becomes the newest, and keeps the questions it has.
+        A known connection becomes the newest, and keeps its questions.
         """
         known = (one for one in self.connected if (one.watcher, one.client) == (watcher, client))
         one = next(known, None) or Connected(watcher, client, environment)

@@ -1,6 +1,6 @@
 """Forks a session at a message.
 
-Ids are copied too, so that the same bytes read the provider's cache.
+Ids are copied, so that equal bytes read the provider's cache.
 """
 
 from collections.abc import Sequence

@@ -20,7 +20,7 @@ SUFFIX = " (continued)"
 
 
 async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> SessionLog:
-    """Makes a durable session with the same folder, model, tools and settings.
+    """Makes a durable session of equal folder, model, tools and settings.
 
     Raises BadRequest for a missing folder, or StorageFailed; nothing was made then.
     """

@@ -245,7 +245,7 @@ def _begun(conversation: Sequence[Message], steps: int) -> int | None:
 def in_turns(
     conversation: Sequence[Message], records: Sequence[LogRecord], left: Container[MessageId]
 ) -> bool:
-    """Whether each turn ends once, after all of its steps.
+    """Whether each turn ends once, after all its steps.
 
     If not (an imported or mended log, a clock set back), usage needs the whole log.
     """

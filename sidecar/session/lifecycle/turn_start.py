@@ -40,7 +40,7 @@ class TurnStart:
     async def begin(self, turn_id: TurnId, waiting: Waiting) -> Message:
         """Logs durably, or nothing; a session's first message also sets the title.
 
-        After StorageFailed the log is as before, so that the prompt can be sent again.
+        After StorageFailed the log is as before, so the prompt can be sent again.
         """
         log, before = self.log, self.log.row
         asked = waiting.request.context

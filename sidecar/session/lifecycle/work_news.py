@@ -125,7 +125,7 @@ def _ledger(log: SessionLog) -> Ledger:
 
 
 def _state(file: File, found: Mapping[str, str | None]) -> str:
-    """Identifies a file's drift, so that it is told once."""
+    """Identifies a file's drift, so it is told once."""
     return f"{file.state} {file.hash} {found[file.path]}"
 
 

@@ -191,8 +191,8 @@ class StatusChanged:
 class AlertChanged:
     """A number crossed a threshold (`raised`) or came back (`cleared`).
 
-    `level` is info, warning or critical, `action` advice. `value` and `threshold` are in the unit
-    of setting `name`. No session means all.
+    `level` is info, warning or critical, `action` advice. `value` and `threshold` are in setting
+    `name`'s unit. No session means all.
     """
 
     state: str

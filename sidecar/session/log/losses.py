@@ -1,4 +1,4 @@
-"""Mends what a damaged log has lost, so that a provider takes the messages made of it."""
+"""Mends a damaged log's losses, so a provider takes its messages."""
 
 from dataclasses import replace
 

@@ -29,7 +29,7 @@ def steps_before(log: SessionLog) -> int:
 
 
 def imported_at(log: SessionLog) -> Millis:
-    """Returns when a recording was imported, else 0: earlier requests were paid elsewhere."""
+    """Returns a recording's import time, else 0: earlier requests were paid elsewhere."""
     came = log.last_record(ImportedRecord)
     return 0 if came is None or came.format == OURS else came.at
 

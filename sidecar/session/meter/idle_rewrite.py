@@ -17,7 +17,7 @@ BATCH = 3
 
 
 class Idle:
-    """Calls `rewrite` once a pause; `True` allows only one that the next turn would force."""
+    """Calls `rewrite` once a pause; `True` allows only one the next turn would force."""
 
     def __init__(
         self, log: SessionLog, clock: Clock, rewrite: Callable[[bool], Awaitable[bool]]

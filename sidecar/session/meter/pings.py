@@ -59,7 +59,7 @@ class Pings:
                 pass
 
     async def _sleep(self) -> bool:
-        """Waits for a due ping; returns whether there is a cache."""
+        """Waits for a due ping; returns whether a cache exists."""
         clock = self._environment.clock
         while (anchor := self._view.anchor) is not None:
             left = anchor.started + self._view.rules.short - AHEAD - clock.now()

@@ -277,7 +277,7 @@ class Rollback:
 
 
 def _undone(timeline: Timeline, name: str | None) -> _Aim | str:
-    """Finds the named or the newest restore that can be undone, else says why not."""
+    """Finds the named or newest restore to undo, else says why not."""
     restores = [(n, e.of) for n, e in enumerate(timeline.events) if isinstance(e.of, Restored)]
     redone = {restored.undoes for _, restored in restores}
     fitting = [

@@ -63,7 +63,7 @@ ARCHIVED = (
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The store to archive from; `owner` is this process, by a token for nothing else."""
+    """The store to archive from; `owner`: this process, by a token for nothing else."""
 
     store: Store
     now: Callable[[], Millis]

@@ -157,7 +157,7 @@ def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
 
 
 def with_output(part: Part, renamed: Mapping[str, str]) -> Part:
-    """Gives a call its output's new hash, or none if the output is missing."""
+    """Gives a call its output's new hash, or none if missing."""
     match part:
         case ToolPart(state=(ToolCompleted() | ToolError()) as state) if (
             state.output is not None and state.output.whole is not None

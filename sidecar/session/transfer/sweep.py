@@ -109,7 +109,7 @@ class Sweeping:
     """Sweeps until cancelled.
 
     `rules` are read each time; `snapshots_mib` is per folder (0: unbounded). `warn` hears quotas
-    before they act; `status` is filled for `daemon/status`.
+    before they act; `status` is for `daemon/status`.
     """
 
     def __init__(

@@ -79,7 +79,7 @@ class Steps:
     async def run(self) -> StepEnd:
         """Logs the answer durably.
 
-        Cancelling leaves an open message for the turn to settle.
+        Cancelling leaves the turn an open message to settle.
         """
         async with self.gate:
             self.follow_cache()

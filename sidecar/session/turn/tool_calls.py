@@ -85,7 +85,7 @@ class ToolCalls:
     count: Count
 
     async def run(self, message: Message, problems: dict[PartId, str]) -> CallsEnd:
-        """Runs calls together, `AT_ONCE` at a time, and logs an end for each.
+        """Runs calls together, `AT_ONCE` at a time, and logs each end.
 
         Results keep the order. Cancelling leaves unfinished calls for the turn to close.
         """
@@ -290,7 +290,7 @@ class _Call:
         )
 
     async def _keep(self, record: ToolRecord) -> None:
-        """Commits a call's end, or shows a failed call, so that nobody waits."""
+        """Commits a call's end, or shows a failed call, so nobody waits."""
         try:
             await self.calls.turn.log.writer.commit(record)
         except StorageFailed as error:

@@ -37,7 +37,7 @@ STOP_REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """How a turn ended: ACP's stop reason, `blocked`, or `error`."""
+    """A turn's end: ACP's stop reason, `blocked`, or `error`."""
 
     stop_reason: str
     error: JsonObject | None = None
@@ -149,7 +149,7 @@ class RunningTurn:
         return TurnEnd("max_turn_requests")
 
     async def _step(self) -> StepEnd:
-        """Runs a step, once more if the prompt was too long and room could be made."""
+        """Runs a step, again if the prompt was too long and room could be made."""
         step = await self.steps.run()
         self.turn.announce("step")
         error = step.error

@@ -69,7 +69,7 @@ class CacheWatch:
     ) -> tuple[Prediction, Miss | None]:
         """Follows a finished request; reported usage wins.
 
-        A miss: fewer tokens came from the cache than predicted.
+        A miss: the cache served fewer tokens than predicted.
         """
         prediction = self.foresee(request, at, rules, factor)
         now = AnsweredRequest(self._chain, at, prediction, usage)

@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 class _Kept(Sequence[_T], Generic[_T]):
-    """Equal to a tuple of the same values; packed, these are made anew whenever asked for."""
+    """Equals a tuple of its values; packed, these are made anew when asked for."""
 
     __slots__ = ("_count", "_packed", "_values")
 

@@ -1,4 +1,4 @@
-"""Lays a prompt out as it grows: a request takes time by what is new."""
+"""Lays a prompt out as it grows: a request takes time by new content."""
 
 from array import array
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class LaidPrompt:
     def lay(
         self, seen: Sequence[RenderedMessage], pieces: Sequence[int], anchor: MessageId | None
     ) -> None:
-        """Looks only at what differs from the last time, and at the newest messages."""
+        """Looks only at what changed, and at the newest messages."""
         if self._about != (pieces, anchor) or unchanged(self._seen, seen) < self._until:
             self._about, self.sizes = (pieces, anchor), array("q", accumulate(pieces))
             self._until, self._last = 0, list[Rendered]()

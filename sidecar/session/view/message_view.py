@@ -109,7 +109,7 @@ def look(
 
 
 def _kept(before: RenderedMessage, message: Message) -> dict[PartId, KnownCall]:
-    """Finds counted blocks of calls that are as before; of those that went on, the call's own."""
+    """Finds counted blocks of unchanged calls; of those that went on, the call's own."""
     if (before.message.status == "open") != (message.status == "open"):
         return {}
     pairs = zip(before.message.parts, message.parts, strict=False)

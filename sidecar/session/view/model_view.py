@@ -116,7 +116,7 @@ class ModelView:
     ) -> None:
         """Shows parts otherwise; begins an epoch unless `since` is `None`.
 
-        The calibration stays; only changed parts are counted again.
+        The calibration stays; only changed parts are recounted.
         """
         answered = self.anchor is not None
         if since is not None and self.anchor is not None:
@@ -273,5 +273,5 @@ class ModelView:
 
 
 def _mark(view: core_view.View) -> int:
-    """Identifies a view, which is too large to keep for an undo."""
+    """Identifies a view, too large to keep for an undo."""
     return hash((frozenset(view.shown.items()), frozenset(view.notes.values())))

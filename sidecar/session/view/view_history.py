@@ -107,7 +107,7 @@ class Views:
 
     @property
     def opened(self) -> tuple[Millis, Recorded] | None:
-        """The newest change that began an epoch, in effect or not."""
+        """The newest change beginning an epoch, in effect or not."""
         self._follow()
         return self._opened
 
@@ -182,7 +182,7 @@ class Views:
         self._epochs.append(Epoch(record.at, base, newest, opened, later, [ref(self._view)]))
 
     def _pack(self, newest: Sequence[Note]) -> None:
-        """Packs the notes of rewrites of which none is left in the view."""
+        """Packs the notes of rewrites with none left in view."""
         added = [newest] if isinstance(newest, KeptNotes) else []
         kept, self._in_view = [*self._in_view, *added], []
         for notes in kept:

@@ -1,6 +1,6 @@
 """Writes and reads bundle files: lines packed with zstd.
 
-Unpacking is limited, since a foreign file may unfold to any size.
+Unpacking is limited: a foreign file may unfold to any size.
 """
 
 import os

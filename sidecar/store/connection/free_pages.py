@@ -24,7 +24,7 @@ _WAIT_MS = 20
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A file's bytes, and the free ones; `shrinks`: whether free pages can be returned."""
+    """A file's bytes, and the free ones; `shrinks`: free pages can be returned."""
 
     size: int
     free: int

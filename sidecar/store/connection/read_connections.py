@@ -1,4 +1,4 @@
-"""Keeps idle read connections, since opening one takes longer than most reads."""
+"""Keeps idle read connections: opening one takes longer than most reads."""
 
 import sqlite3
 import threading

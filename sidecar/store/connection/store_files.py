@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 def prepare(folder: Path) -> Path:
-    """Makes folder and file for this user alone; returns the file's path.
+    """Makes folder and file for this user alone; returns the path.
 
     Raises OSError.
     """

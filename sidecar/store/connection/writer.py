@@ -50,7 +50,7 @@ class WriteUnit:
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """A write that nobody awaits; a newer one of the same key replaces it."""
+    """A write that nobody awaits; a newer one of its key replaces it."""
 
     run: Run[None]
     weight: int
@@ -122,7 +122,7 @@ class StoreWriter:
         return future
 
     def save(self, key: UnitKey, run: Run[None], weight: int = 0) -> None:
-        """Queues a write that may be lost, in place of an older one of the same key."""
+        """Queues a write that may be lost, replacing an older one of its key."""
         with self._changed:
             self._forget(key)
             if self._refusal(weight) is None:

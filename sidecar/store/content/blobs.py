@@ -77,7 +77,7 @@ def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bo
 
 
 def settle(con: sqlite3.Connection) -> None:
-    """Moves all short blobs to the large table once over `MOST_RECENT`."""
+    """Moves all short blobs to the large table beyond `MOST_RECENT`."""
     (last,) = con.execute("SELECT max(rowid) FROM recent").fetchone()
     if last is not None and last > MOST_RECENT:
         # In the index's order, each page of the index is written once.

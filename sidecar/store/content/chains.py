@@ -43,7 +43,7 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """The new head, and the bytes of blobs that the workspace holds."""
+    """The new head, and the bytes of the workspace's blobs."""
 
     id: SnapshotId
     held: int

@@ -64,7 +64,7 @@ def apply(con: sqlite3.Connection, change: StoreChange) -> None:
 
 
 def weight(change: object) -> int:
-    """Estimates bytes in memory; a row is shared by all that waits of its session."""
+    """Estimates bytes in memory; what waits of a session shares its row."""
     total = 100
     if isinstance(change, PutSession):
         return total

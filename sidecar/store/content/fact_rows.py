@@ -31,7 +31,7 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class FactCandidate:
-    """A fact not promoted, and how many of the workspace's sessions have it."""
+    """A fact not promoted, and how many of its workspace's sessions have it."""
 
     fact: Fact
     sessions: int
@@ -78,7 +78,7 @@ class FactRows:
             await self._submit(partial(_mark, rows=rows), 100 * len(rows))
 
     async def writes(self, path: bytes, hash_: str) -> None:
-        """Notes durably that the daemon will write a file; `path` is absolute."""
+        """Notes durably that the daemon will write `path` (absolute)."""
         await self._submit(partial(_write, path=path, hash_=hash_), 200)
 
     async def written(self, folder: bytes) -> frozenset[tuple[bytes, str]]:

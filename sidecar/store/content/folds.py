@@ -1,4 +1,4 @@
-"""Stores a log's state up to a record, so that sessions resume quickly.
+"""Stores a log's state up to a record, so sessions resume quickly.
 
 A fold is valid while the hashes of its last record and its body match.
 """
@@ -47,7 +47,7 @@ def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
 def window(
     con: sqlite3.Connection, session_id: SessionId, version: str, choose: ChooseMessages
 ) -> Window | None:
-    """Reads a session from its valid fold on; `None` without one.
+    """Reads a session from its valid fold; `None` without one.
 
     Raises UnknownSession, or BodyBroken for the session's row.
     """

@@ -1,4 +1,4 @@
-"""Removes sessions in slices, so that turns wait for one slice at most."""
+"""Removes sessions in slices: turns wait for one at most."""
 
 import sqlite3
 import time
@@ -22,7 +22,7 @@ ROWS_AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True)
 class RemovedRows:
-    """The bytes removed; `done`: whether no row is left."""
+    """The bytes removed; `done`: no row is left."""
 
     size: int
     done: bool
@@ -67,7 +67,7 @@ def remove_some(
 
 
 def make_way(con: sqlite3.Connection, session_id: SessionId) -> None:
-    """Finishes a removal, so that the id can be used again."""
+    """Finishes a removal, to free the id."""
     found = con.execute("SELECT 1 FROM erasing WHERE session_id = ?", (session_id,)).fetchone()
     if found is not None:
         while not remove_some(con, session_id).done:

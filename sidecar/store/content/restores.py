@@ -67,7 +67,7 @@ class RestoreStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A restore that has not ended; staging folders are relative to the root."""
+    """A restore not yet ended; staging folders are relative to the root."""
 
     id: int
     state: RestoreState
@@ -167,7 +167,7 @@ class RestoreRows:
         return await self._read(partial(_finished, restore=restore))
 
     async def undone(self, restore: int) -> None:
-        """Notes that the files are back, so that nobody undoes later changes."""
+        """Notes that the files are back, so nobody undoes later changes."""
         await self._submit(partial(_undone, restore=restore))
 
     async def leave(self, restore: int) -> None:

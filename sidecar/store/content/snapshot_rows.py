@@ -1,4 +1,4 @@
-"""Stores snapshots: for each workspace, a chain of deltas and the newest state.
+"""Stores each workspace's snapshots: a chain of deltas and the newest state.
 
 Writers name the head they expect; on `ChainMoved` they read the new deltas and retry.
 """

@@ -1,6 +1,6 @@
 """The state at each chain's head, and blobs held by snapshots.
 
-Rows cost most of a snapshot: `fold` adds many at once.
+Rows cost most of a snapshot, so `fold` adds many at once.
 """
 
 import sqlite3
@@ -14,7 +14,7 @@ _COLUMNS = "mode, hash, size, lost, version, mtime, ctime, inode, racy, followed
 
 
 def fold(con: sqlite3.Connection, workspace: int, told: Container[bytes] = ()) -> None:
-    """Brings a workspace's rows up to its head, except `told` paths, which the caller puts next."""
+    """Brings a workspace's rows to its head, except `told` paths: the caller puts these next."""
     head, folded = con.execute(
         "SELECT head, folded FROM workspace WHERE id = ?", (workspace,)
     ).fetchone()

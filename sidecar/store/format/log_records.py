@@ -114,7 +114,7 @@ class _Request(RecordHead, frozen=True, kw_only=True):
 
 
 class StepRecord(_Request, frozen=True, tag="step", kw_only=True):
-    """A model's answer ended; `sdk`: the library that read it, with version."""
+    """A model's answer ended; `sdk`: the library reading it, with version."""
 
     message_id: MessageId
     read: Signed | None = None
@@ -203,7 +203,7 @@ class PingRecord(_Request, frozen=True, tag="ping", kw_only=True):
 
 
 class CachingRecord(RecordHead, frozen=True, tag="caching", kw_only=True):
-    """The static part's cache lifetime was chosen by the session's pauses; costs in USD."""
+    """The session's pauses chose the static part's cache lifetime; costs in USD."""
 
     static_ttl: Ttl
     why: str = ""
@@ -228,7 +228,7 @@ class ToldRecord(RecordHead, frozen=True, tag="instructions_told", kw_only=True)
 
 
 class ComparedRecord(RecordHead, frozen=True, tag="workspace_compared", kw_only=True):
-    """The model was told of files changed outside; `files`: states found, by path."""
+    """The model was told of outside changes; `files`: states found, by path."""
 
     files: dict[str, str]
 

@@ -202,7 +202,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """How many rows were verified, and a sentence per problem."""
+    """The number of verified rows, and a sentence per problem."""
 
     sessions: int
     messages: int

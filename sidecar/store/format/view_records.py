@@ -34,7 +34,7 @@ class ToolShape(Struct, frozen=True, rename="camel"):
 
 
 class EpochRecord(RecordHead, frozen=True, tag="epoch", kw_only=True):
-    """Begins the static part of prompts from here on."""
+    """Begins the static part of later prompts."""
 
     compaction_id: str
     cause: str

@@ -53,7 +53,7 @@ NOTHING = "There is no store in {folder}, so there is nothing to repair."
 
 @dataclass(frozen=True, slots=True)
 class Headless:
-    """What is left of a session; `cwd`: empty if lost."""
+    """A session's remains; `cwd`: empty if lost."""
 
     id: SessionId
     cwd: str
@@ -83,7 +83,7 @@ class Repaired:
 def repair(folder: Path, now: int, revive: Revive) -> Repaired:
     """Puts a store aside, and its readable content into a new one.
 
-    Blocks, perhaps long. `now`: ms since 1970. If StorageFailed is raised, nothing has changed.
+    Blocks, perhaps long. `now`: ms since 1970. After StorageFailed nothing has changed.
     """
     path = folder / store_files.NAME
     try:

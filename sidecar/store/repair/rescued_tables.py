@@ -35,7 +35,7 @@ def copy_gone(con: sqlite3.Connection, made: SalvagedRows) -> None:
 
 
 def copy_snapshots(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
-    """Copies all of a workspace's snapshots or none; yields what is lost."""
+    """Copies all of a workspace's snapshots or none; yields losses."""
     torn = any(name in made.damaged for name in (*SNAPSHOTS, "schema"))
     for name, columns in zip(SNAPSHOTS, (6, 5, 12, 2), strict=True):
         for row in made.rows.get(name, ()):

@@ -241,7 +241,7 @@ def _take_records(con: sqlite3.Connection, found: FoundRows, of: Callable[[str],
 def _decoded(
     log: Log, told: str, decode: Callable[[bytes], T], stored: tuple[bytes, str, str]
 ) -> T | None:
-    """Decodes `stored` (body, hash, previous hash); notes what is lost."""
+    """Decodes `stored` (body, hash, previous hash); notes losses."""
     body, hash_, previous = stored
     try:
         value = decode(body)

@@ -27,7 +27,7 @@ class KeepingRows:
         self._clock = clock
 
     async def look(self) -> str:
-        """Notes the passing of time; returns a sentence about a wrong clock, or ""."""
+        """Notes passing time; returns a sentence about a wrong clock, or ""."""
         run = partial(seen_time.note, now=self._clock.now(), count=self._clock.uptime())
         return await self._submit(run, synced=False)
 

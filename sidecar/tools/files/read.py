@@ -42,7 +42,7 @@ async def read_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class _OnDisk:
-    """A resolved file, and its text or why there is none."""
+    """A resolved file, and its text or why none."""
 
     place: Place
     text: str = ""
@@ -51,7 +51,7 @@ class _OnDisk:
 
 
 def _on_disk(path: str, context: ToolContext, *, whole: bool) -> _OnDisk:
-    """Resolves and reads at once: of thousands of files each step in a thread would be felt."""
+    """Resolves and reads at once: with thousands of files each step in a thread would be felt."""
     place = reach(path, context)
     if not whole:
         return _OnDisk(place)

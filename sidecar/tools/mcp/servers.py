@@ -50,7 +50,7 @@ logger = logging.getLogger("sidecar.tools")
 
 
 class ServerFailed(SidecarError):
-    """A server cannot be used; the message names the server."""
+    """A server is unusable; the message names it."""
 
     kind = "mcp"
 

@@ -1,8 +1,7 @@
 """Chooses an MCP server's folder: the workspace only if the command's words say so.
 
 Many programs obey files in the current folder, which a rule for writing lets a model fill. So even
-a trusted workspace's server starts in an empty folder, unless the words name workspace files or a
-program that runs workspace code.
+a trusted workspace's server otherwise starts in an empty folder.
 """
 
 import os

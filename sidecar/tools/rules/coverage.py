@@ -49,7 +49,7 @@ def known(name: str) -> Program | None:
 
 
 def is_systems(name: str) -> bool:
-    """Whether PATH finds a program, or a folder of programs has it: `./test` is another."""
+    """Whether PATH or a folder of programs has a program: `./test` is another."""
     return bool(_SYSTEMS.fullmatch(name))
 
 
@@ -90,7 +90,7 @@ def written(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def changes(words: tuple[str, ...]) -> bool:
-    """Whether a command may change files, also by the folder's own code; not if unknown."""
+    """Whether a command may change files, also by the folder's code; not if unknown."""
     program, found = known(words[0]), _acting(words)
     if program is GIT and " ".join(words[1:3]) in ("stash list", "stash show"):
         return False
@@ -106,7 +106,7 @@ def walks(words: tuple[str, ...]) -> bool:
 
 
 def reads_by_git(words: tuple[str, ...]) -> bool:
-    """Whether git only reads, by a subcommand that `*` covers; not `remote`, which may fetch."""
+    """Whether git only reads, by a subcommand under `*`; not `remote`, which may fetch."""
     if not words or known(words[0]) is not GIT:
         return False
     rest = behind_options(words)
@@ -224,7 +224,7 @@ def _leads_away(program: Program, word: str) -> bool:
 
 
 def _is_unknown(path: str) -> bool:
-    """Whether a file is of unknown kind; a bare name may be no file, as in `make test`."""
+    """Whether a file's kind is unknown; a bare name may be no file, as in `make test`."""
     plain = "/".join(part for part in path.split("/") if part not in ("", "."))
     return bool(re.search("[./]", plain)) and not is_ordinary(plain)
 

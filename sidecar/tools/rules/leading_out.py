@@ -1,4 +1,4 @@
-"""Finds words of a command that lead out of the workspace."""
+"""Finds a command's words that lead out of the workspace."""
 
 import os
 import re
@@ -91,7 +91,7 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
 
 
 def _holds_way_out(base: Path) -> bool:
-    """Whether any link leads out or is written through, or names are too many."""
+    """Whether a link leads out or is written through, or names are too many."""
     folders, names = [base], 0
     while folders:
         with suppress(OSError), os.scandir(folders.pop()) as entries:

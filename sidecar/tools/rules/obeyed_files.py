@@ -1,8 +1,8 @@
 """Files that an allowed command obeys: settings in its folder, and files named in its rule. Pure.
 
-Programs look for settings in their starting folder and above. A shell can build names in too many
-ways to follow, so a rule's text is searched for each part of a file's path: more is asked about
-than obeyed.
+Programs also look for settings in folders above. A shell can build names in too many ways to
+follow, so a rule's text is searched for each part of a file's path: more is asked about than
+obeyed.
 """
 
 import fnmatch
@@ -156,7 +156,7 @@ def _place_and_text(rule: str) -> tuple[str, str]:
 
 
 def _outside(rule: str) -> str:
-    """The folder outside in which a rule lets files be written: `write_file:/x/other/*`."""
+    """An outside folder where a rule lets files be written: `write_file:/x/other/*`."""
     tool, _, pattern = rule.partition(":")
     path, star, _ = with_stars(pattern).partition(STAR)
     is_folder = star and path.startswith("/") and not tool.startswith(("*", "shell", "execute"))

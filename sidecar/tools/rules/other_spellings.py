@@ -253,7 +253,7 @@ def _any_may_begin(words: Sequence[str]) -> str:
 
 
 def _names_only(words: tuple[str, ...]) -> bool:
-    """Whether a program's words may name another that is not run, as in `apt install curl`."""
+    """Whether a program's words may name another without running it: `apt install curl`."""
     name = program_name(words[0])
     if name not in BY_BARE_NAME:
         return name in NAMING
@@ -272,7 +272,7 @@ def _keeps(words: tuple[str, ...]) -> bool:
 
 
 def _starts(words: tuple[str, ...]) -> Iterator[int]:
-    """Yields where a command may begin: first, and behind each runner or its option."""
+    """Yields where commands may begin: first, and behind each runner or its option."""
     anywhere, behind, value = False, bool(words), False
     searched, lone = frozenset[str](), _NOTHING
     for at, word in enumerate(words):
@@ -318,5 +318,5 @@ def names_of(word: str) -> tuple[str, ...]:
 
 
 def program_name(word: str) -> str:
-    """Names a program in small letters: some disks find `Git` as `git`."""
+    """Names a program in lower case: some disks find `Git` as `git`."""
     return word.removeprefix("\\").rsplit("/", 1)[-1].casefold().removesuffix(".exe")

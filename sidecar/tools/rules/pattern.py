@@ -16,7 +16,7 @@ def with_stars(pattern: str) -> str:
 
 
 def fits(pattern: str, text: str) -> bool:
-    """Matches without regular expressions, which take hours for two stars on a long command."""
+    """Matches without regular expressions: two stars on a long command take them hours."""
     head, *rest = pattern.split(STAR)
     if not rest:
         return text == head
@@ -33,7 +33,7 @@ def fits(pattern: str, text: str) -> bool:
 
 
 def stands_for(pattern: str, word: str) -> bool:
-    """Matches as `fits`, but no option where a name is meant, as in `foo *.py`."""
+    """Matches as `fits`, but no option for a name, as in `foo *.py`."""
     is_name = pattern.startswith(STAR) and pattern.strip(STAR)
     return fits(pattern, word) and not (is_name and word.startswith("-"))
 

@@ -288,7 +288,7 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
 
 
 def _is_folder(one: str, word: str) -> bool:
-    """Whether a word is the folder of the named files: `build/`, `build/.` of `build/*`."""
+    """Whether a word is the named files' folder: `build/`, `build/.` of `build/*`."""
     return one.endswith("/" + STAR) and not word.removeprefix(one[:-1]).strip("./")
 
 

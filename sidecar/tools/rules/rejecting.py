@@ -95,7 +95,7 @@ def may_hit(rule: str, spelt: Spellings) -> bool:
 def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
     """Whether a rule's words stand where a program may run them, with or without quotes.
 
-    A list of strings counts too (`["git", "push"]`). Of a rule that begins with an assignment, only
+    A list of strings counts too (`["git", "push"]`). Of a rule beginning with an assignment, only
     the assignment counts. A rule of one word must begin a text of several, or stand behind `--`:
     `apt install curl` runs nothing.
     """
@@ -214,7 +214,7 @@ def _word(word: str) -> str:
 
 
 def _ways(word: str) -> Iterator[str]:
-    """Yields patterns that must all be found: one for each letter of an option, wherever placed."""
+    """Yields patterns that must all be found: one per letter of an option, wherever placed."""
     if letters := _LETTERS.fullmatch(word):
         yield from (rf"[\s\0\"',]-\w*{letter}" for letter in letters[1])
     else:
@@ -275,7 +275,7 @@ def _stand_in(named: tuple[str, ...], words: Sequence[str], *, any_behind: bool)
 
 
 def _is_given(option: str, words: Sequence[str]) -> bool:
-    """Whether words hold an option, also joined with other letters or a value: `-XDELETE`."""
+    """Whether words hold an option, also joined with letters or a value: `-XDELETE`."""
     letters = _LETTERS.fullmatch(option)
     if not letters or option in _OF_FIND:
         # `-auto-approve` is `--auto-approve`.

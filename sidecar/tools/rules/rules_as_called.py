@@ -31,7 +31,7 @@ def as_called(rules: Rules, root: Path) -> Rules:
 
 
 def _led_by_words(rule: str, root: Path) -> Iterator[str]:
-    """Yields targets of words that are paths with links, also from folders among the words."""
+    """Yields link targets of words that are paths, also from folders among them."""
     tool, _, pattern = rule.partition(":")
     name, _, folder = tool.partition("@")
     if name not in ("*", "shell", "execute"):
@@ -52,7 +52,7 @@ def _led_by_words(rule: str, root: Path) -> Iterator[str]:
 
 
 def _named(rule: str) -> Iterator[str]:
-    """Yields a rule for each possible server and tool, as `__` may be in both names."""
+    """Yields a rule per possible server and tool, as both names may hold `__`."""
     start, name = rule.strip()[:5], rule.strip()[5:]
     if start.casefold() != "mcp__" or ":" in name:
         return

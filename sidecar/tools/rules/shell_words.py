@@ -117,7 +117,7 @@ def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
     """Returns each command's words, nested too, the last first.
 
     Leaves out redirections and assignments. Of an ungrammatical text, or one over `LONGEST`
-    characters (perhaps quadratic time), returns all between two signs of the shell's.
+    characters (perhaps quadratic time), returns all between two shell signs.
     """
     root = _parsed(command)
     found: list[tuple[str, ...]] = []
@@ -155,7 +155,7 @@ def _commands(root: "Node | None") -> Iterator[tuple[str, ...]]:
 
 
 def hides_programs(command: str) -> bool:
-    """Whether some program's name, or a possible place of one, cannot be read."""
+    """Whether a program's name, or a possible place of one, is unreadable."""
     root = _parsed(command)
     if root is None or root.has_error:
         return True
@@ -167,7 +167,7 @@ def hides_programs(command: str) -> bool:
 
 
 def is_plain(command: str) -> bool:
-    """Whether, as far as known, the grammar reads a text as bash does."""
+    """Whether, as far as known, the grammar reads as bash does."""
     root = _parsed(command)
     if root is None or root.has_error or _ODD.search(command):
         return False
@@ -321,7 +321,7 @@ def _command(text: str) -> "Node | None":
 
 
 def _parsed(text: str) -> "Node | None":
-    """Parses a command; `None` if over `LONGEST`, or no descriptor is left to load the parser."""
+    """Parses a command; `None` if over `LONGEST`, or without a descriptor to load the parser."""
     try:
         return _tree(text).root_node if len(text) <= LONGEST else None
     except (UnicodeEncodeError, ImportError, OSError):

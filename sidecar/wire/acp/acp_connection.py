@@ -52,7 +52,7 @@ class AgentRequests(ClientRequests):
 class AgentConnection(Connection):
     """Implements `tools.tool_contract.Client` for an ACP client.
 
-    A session's updates wait until the client has its id. `window`: its environment.
+    Updates wait until the client has the session's id. `window`: its environment.
     """
 
     def __init__(self, outbox: Outbox, window: Callable[[], object] = lambda: None) -> None:

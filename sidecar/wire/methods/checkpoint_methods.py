@@ -1,4 +1,4 @@
-"""`checkpoint/…`: states that a session can go back to."""
+"""`checkpoint/…`: states a session can go back to."""
 
 from collections.abc import Mapping
 

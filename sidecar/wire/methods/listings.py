@@ -1,4 +1,4 @@
-"""Checkpoints as the protocol lists them; imports no events, for commands that only look."""
+"""Checkpoints as the protocol lists them; no events imported, for commands that only look."""
 
 from typing import cast
 

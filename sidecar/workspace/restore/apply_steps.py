@@ -29,7 +29,7 @@ from sidecar.workspace.restore.staging import new_name, old_name
 
 
 class StateMoved(Exception):
-    """A path changed meanwhile, so that the whole restore must be undone."""
+    """A path changed meanwhile, so the whole restore must be undone."""
 
     def __init__(self, conflict: Conflict) -> None:
         super().__init__(conflict.reason)
@@ -154,7 +154,7 @@ def _expect(
 
 
 def _settled(top: int, stages: Sequence[bytes], steps: Sequence[RestoreStep]) -> None:
-    """Raises StateMoved if an old descriptor wrote to an entry set aside."""
+    """Raises StateMoved if an old descriptor wrote to a set-aside entry."""
     for step in steps:
         if step.kind != "put" or step.old is None or stat.S_ISDIR(step.old.mode):
             continue

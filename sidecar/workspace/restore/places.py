@@ -63,7 +63,7 @@ def root_folder(root: bytes) -> AbstractContextManager[int]:
 
 
 def folder(root: int, path: bytes) -> AbstractContextManager[int]:
-    """Opens a folder below the root, or the root ("" path); raises Blocked or OSError."""
+    """Opens a folder below the root, or the root (""); raises Blocked or OSError."""
     descriptor = _entered(root, path)
     return _Opened(descriptor, descriptor)
 

@@ -123,7 +123,7 @@ async def clean(
     *,
     small: bool = False,
 ) -> str:
-    """Removes staging folders and forgets the restore; returns why some remain, or "".
+    """Removes staging folders, forgets the restore; returns why some remain, or "".
 
     `meanwhile` may raise.
     """

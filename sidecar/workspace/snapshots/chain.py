@@ -42,8 +42,8 @@ class SnapshotChain:
     async def wait(self, patience: int) -> None:
         """Waits while another process stores a first snapshot.
 
-        Gives up after `patience` looks without progress. Without waiting, two processes could
-        replace each other's new chain for ever.
+        Gives up after `patience` looks without progress. Else two processes could replace each
+        other's new chain for ever.
         """
         before, still = None, 0
         while self._patient and still < patience:

@@ -59,7 +59,7 @@ class Pattern:
 
 
 class Patterns:
-    """The lines of a rule file; verdicts are cached by name."""
+    """A rule file's lines; verdicts are cached by name."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         found = [pattern for line in lines if (pattern := _pattern(line)) is not None]
@@ -126,7 +126,7 @@ class IgnoreLevel:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The rules that hold in one folder; `levels` run from weakest to strongest."""
+    """One folder's rules; `levels` run from weakest to strongest."""
 
     levels: tuple[IgnoreLevel, ...] = ()
     repository: Repository | None = None

@@ -49,7 +49,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class PreImage:
-    """A file before a change; `same`: equal to the newest snapshot's."""
+    """A file before a change; `same`: as in the newest snapshot."""
 
     seen: SeenEntry
     blob: PressedBlob | None

@@ -185,7 +185,7 @@ class Snapshots:
 
     @property
     def quick(self) -> bool:
-        """Whether the disk is local, so that few files are read sooner without a thread."""
+        """Whether the disk is local: few files are read sooner without a thread."""
         return self._noticing.quick
 
     def status(self) -> JsonObject:

@@ -1,6 +1,6 @@
 """Reads scanned files between two equal stats. Blocks.
 
-A path may have become a link since the scan.
+A path may be a link since the scan.
 """
 
 import os

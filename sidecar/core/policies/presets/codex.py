@@ -49,7 +49,7 @@ class Codex:
 
 
 def typed(situation: Situation) -> tuple[frozenset[PartId], tuple[Change, ...]]:
-    """Gives typed parts kept whole, newest first, and the change that cuts one more."""
+    """Gives typed parts kept whole, newest first, and a change cutting one more."""
     spared = untouchable(situation)
     room = TYPED_TOKENS
     kept: set[PartId] = set()

@@ -1,4 +1,4 @@
-"""Says why a request was served less from the provider's cache than the last one left there."""
+"""Says why the provider's cache served less of a request than the last one left there."""
 
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -176,7 +176,7 @@ def _shared(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
 def follow(warm: Warm, prediction: Prediction, *, usage: Usage | None = None) -> Warm:
     """Returns the cache once the response begins, without expired entries.
 
-    The reported `usage` corrects entries, and removes those that were not cached.
+    The reported `usage` corrects entries, and removes those not cached.
     """
     at, by_prefix = prediction.at, prediction.rules.by == "prefix"
     after = {key: entry for key, entry in warm.items() if entry.expires >= at}
@@ -204,7 +204,7 @@ def follow(warm: Warm, prediction: Prediction, *, usage: Usage | None = None) ->
 
 
 def _longest_prompts(warm: dict[Hashable, CachedPrefix]) -> Warm:
-    """Leaves out what a later prompt begins with, as it is read and renewed with that."""
+    """Leaves out beginnings of later prompts, as these read and renew them."""
     kept: dict[Hashable, CachedPrefix] = {}
     for key, entry in reversed(warm.items()):
         own = len(entry.hashes)
@@ -286,7 +286,7 @@ def _believed(prediction: Prediction, usage: Usage) -> bool:
 
 
 def is_shortened(prediction: Prediction, usage: Usage) -> bool:
-    """Whether what was to live longer was billed as living for the usual time."""
+    """Whether a longer lifetime was billed as the usual one."""
     return prediction.write_1h > 0 and not usage.cache_write_1h and usage.cache_write_5m > 0
 
 

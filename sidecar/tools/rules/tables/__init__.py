@@ -1,1 +1,1 @@
-"""Lists which words of each program a rule's `*` covers, and why not the rest."""
+"""Lists each program's words that a rule's `*` covers, and why not the rest."""

@@ -1,8 +1,8 @@
 """Tells words that every program reads alike.
 
 Linters and test runners expand patterns, `~` and braces, split at signs and blanks, take a
-backslash for a slash, fetch addresses. Plain relative paths lead none of them out of the folder,
-nor do texts without a slash, if neither has two dots in a row.
+backslash for a slash, fetch addresses. Plain relative paths, and texts without a slash, lead none
+out of the folder unless two dots follow each other.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Programs that run others, and where among their words these begin."""
+"""Programs that run others, and where in their words these begin."""
 
 import re
 

@@ -90,7 +90,7 @@ class Scan:
     def everything(self, *, deep: bool, rules: bool = False, again: bool = False) -> None:
         """Looks at all paths; `deep` also lists folders with an unchanged stat.
 
-        `again`: known paths were looked at before, so that a table of stats pays.
+        `again`: known paths were looked at before, so a table of stats pays.
         """
         known = self._state.root
         found = os.lstat(self._base)

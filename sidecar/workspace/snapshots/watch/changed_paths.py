@@ -20,7 +20,7 @@ class InThread(Protocol):
 
 
 class Noticing:
-    """Collects changed paths; `why_rescan`: why there is no watch, or ""."""
+    """Collects changed paths; `why_rescan`: why no watch, or ""."""
 
     def __init__(self, base: bytes, in_thread: InThread) -> None:
         self._base = base

@@ -1,6 +1,6 @@
 """A watch by `watchfiles` that writes a file, the cookie, into a watched folder.
 
-Once the cookie's event arrives, all earlier events have arrived too.
+Once the cookie's event arrives, all earlier events have arrived.
 """
 
 import os

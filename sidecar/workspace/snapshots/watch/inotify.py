@@ -1,7 +1,7 @@
 """A watch by inotify, complete when its queue is empty.
 
-Each folder is watched before listing, so that no write escapes. New folders count as changed until
-the next snapshot lists them.
+Each folder is watched before listing, so no write escapes. New folders count as changed until the
+next snapshot lists them.
 """
 
 import ctypes

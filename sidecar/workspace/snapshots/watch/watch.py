@@ -74,7 +74,7 @@ class Watch(Protocol):
         """Whether nothing happened; quick, `False` where unknown."""
 
     def drain(self, into: Noticed) -> bool:
-        """Adds the changes noticed so far, without waiting; returns whether complete."""
+        """Adds changes noticed so far, without waiting; returns whether complete."""
 
     def settle(self, into: Noticed) -> bool:
         """Adds all changes before this call; returns whether complete. Blocks."""
