@@ -20,20 +20,13 @@ _WORD = re.compile(
 )
 _OPTION = re.compile(r"(--?\w[\w-]*)(?:=(.*))?|-|--", re.DOTALL)
 
-_VARIABLE = r"\$(?:[a-z]\w*+(?![(\[$])|(?=[./]|\Z))"
-_PIECE = (
-    r"(?![^/]*(?:\(\)|\w\[|\]\w))"
-    rf"(?:\.?[\w(\[](?:[\w.,~+@()\[\]-]|(?<=[.(_-]){_VARIABLE})*"
-    rf"|(?:{_VARIABLE}\.)+\w[\w,~+@-]*(?![./])|(?<=/){_VARIABLE}(?=/))"
-)
+_PIECE = r"(?![^/]*(?:\(\)|\w\[|\]\w))\.?[\w(\[][\w.,~+@()\[\]-]*"
 _NAME = rf"(?:{_PIECE}|\+(?:page|layout|server|error)[\w.-]*|(?<=/)@[\w.-]+(?=/))"
 NAMES = rf"(?:\./)*(?:\.|{_NAME})(?:/{_NAME})*/?"
 """Paths that a pattern, `xargs` or `sh -c` hands on as nothing else: no option (`-e1e x.txt`), no
 command (`+!x.md` to vi, `!x` to ed, `a;b`), file of options (`@x`), address, setting (`x:y`, `x=y`)
-or several (`x AGENTS.md`, `x$IFS-y.md`), no function (`()x.sh`), no pattern of another's name
-(`[A]GENTS.md`, but `[id].ts`). An unset variable is nothing, so that it may stand where the rest is
-no other's name (`$id.ts`, `a.$id.ts`, `in/$lang/a.ts`), but not `AGENTS$x.md`, `$x/a`, `$x.$x.$x`.
-SvelteKit's `+page.ts` is no command."""
+or several (`x AGENTS.md`), no variable (`AGENTS$x.md`), no function (`()x.sh`), no pattern of
+another's name (`[A]GENTS.md`, but `[id].ts`). SvelteKit's `+page.ts` is no command."""
 
 
 def is_plain(word: str) -> bool:
