@@ -79,8 +79,12 @@ def main() -> None:
     view.observe(messages[-1], messages)
     watch, factor = CacheWatch(count), 1.2
     request = ModelRequest("m", view.prompt(messages), 4_000)
-    watch.foresee(request, 0, replace(MARKED, minimum=512), factor)
-    assembling, foreseeing, encoding, planning = [], [], [], []
+    rules = replace(MARKED, minimum=512)
+    watch.foresee(request, 0, rules, factor)
+    assembling: list[float] = []
+    foreseeing: list[float] = []
+    encoding: list[float] = []
+    planning: list[float] = []
     for number in range(ROUNDS):
         messages.append(step(10_000 + number, TurnId("t9")))
         begun = perf_counter()
@@ -90,7 +94,7 @@ def main() -> None:
         assembling.append(perf_counter() - begun)
         request = replace(request, prompt=prompt)
         begun = perf_counter()
-        watch.sent(request, number, 512, factor, Usage(input=10, cache_write_5m=400))
+        watch.sent(request, number, rules, factor, Usage(input=10, cache_write_5m=400))
         foreseeing.append(perf_counter() - begun)
         begun = perf_counter()
         json.dumps(encode(request)).encode()

@@ -203,7 +203,8 @@ async def measure(
         ]
         await sessions.open.shutdown()
     took = (own, model.cpu[1:], model.bodies[1:], [model.dumps()])
-    return StepTook(*(median(some) * 1000 for some in took), model.bytes)
+    own_ms, cpu, body, dumps = (median(some) * 1000 for some in took)
+    return StepTook(own_ms, cpu, body, dumps, model.bytes)
 
 
 async def stream(deltas: int, folder: Path) -> tuple[float, float]:
@@ -217,7 +218,7 @@ async def stream(deltas: int, folder: Path) -> tuple[float, float]:
             yield BlockDelta(0, "token ")
         yield stop()
 
-    model.stream = flood  # type: ignore[method-assign]
+    model.stream = flood  # type: ignore[assignment, method-assign]
     store = Store.open(folder, now=read_clock)
     buffers = Buffers()
     environment = around(store, Config(model="timed"), buffers, model)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import thread_time
+from unittest.mock import patch
 
 from sidecar.config import Config
 from sidecar.config.telemetry_settings import Telemetry
@@ -26,7 +27,7 @@ from sidecar.daemon.clock_and_ids import read_clock
 from sidecar.observe.observer import Observer
 from sidecar.session.lifecycle import assembly
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.observations import Info
+from sidecar.session.meter.observations import Info, observe_record
 from sidecar.store.format.log_records import StepRecord
 from sidecar.store.format.record_codec import LogRecord
 from tests.benchmarks.bench_step import measure
@@ -59,7 +60,7 @@ class Timed:
     @contextmanager
     def watched(self) -> Iterator[None]:
         """Time within the block what sessions do for being observed."""
-        real = assembly.observe_record
+        real = observe_record
 
         def timed(observe: Observe, info: Info, log: SessionLog, record: LogRecord) -> None:
             begun = thread_time()
@@ -67,11 +68,8 @@ class Timed:
             self.within += thread_time() - begun - self._clock
             self.steps += isinstance(record, StepRecord)
 
-        assembly.observe_record = timed
-        try:
+        with patch.object(assembly, "observe_record", timed):
             yield
-        finally:
-            assembly.observe_record = real
 
     def _later(self, seconds: float, call: Callable[[], None]) -> None:
         def timed() -> None:
@@ -174,7 +172,7 @@ def costs(rounds: int = ROUNDS) -> list[Cost]:
         name: [median(column) for column in zip(*rows, strict=True)]
         for name, rows in played.items()
     }
-    return [Cost(name, *columns, off) for name, columns in medians.items()]
+    return [Cost(name, own, within, after, off) for name, (own, within, after) in medians.items()]
 
 
 def main() -> None:

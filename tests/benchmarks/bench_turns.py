@@ -1,25 +1,21 @@
-"""What a long session takes: CPU, own time, memory, disk and messages per turn, beside codex.
+"""What a long session takes: CPU, own time, memory, disk and messages per turn, beside others.
 
-Run as `python -m tests.benchmarks turns [TURNS [CODEX]]`; CODEX is the native program of
-`@openai/codex`, asked by the same script over a Responses API on loopback. CPU is that of the
-agent's own process, without children; own time is a turn's without the model's. Linux.
+Run as `python -m tests.benchmarks turns [TURNS [PROGRAM ...]]`; a PROGRAM is the native one of
+`@openai/codex` or `opencode-ai`, asked by the same script on loopback. CPU is that of the agent's
+own process, without children; own time is a turn's without the model's. Linux.
 """
 
-import json
 import os
-import queue
-import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
+from tests.benchmarks.other_agents import Codex, Opencode
 from tests.benchmarks.scripted_api import ScriptedApi
 from tests.benchmarks.turn_script import Script
 from tests.e2e.plain import PlainClient
@@ -29,20 +25,6 @@ AFTERWARDS = 0.3
 """Seconds of a turn's own work behind its answer, before the next is begun."""
 LIMIT = 120.0
 ALLOW = ["shell", "edit", "write_file"]
-SETTINGS = """model = "gpt-5.5"
-model_provider = "fake"
-model_context_window = 200000
-check_for_update_on_startup = false
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
-[model_providers.fake]
-name = "fake"
-base_url = "{url}/v1"
-env_key = "FAKE_KEY"
-wire_api = "responses"
-[analytics]
-enabled = false
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,66 +76,6 @@ def disk(folder: Path) -> float:
     return size / 1e6
 
 
-class Codex:
-    """An app-server and one thread of it."""
-
-    def __init__(self, program: str, folder: Path, root: Path, api: ScriptedApi) -> None:
-        self.data = folder / "home"
-        self.data.mkdir()
-        (self.data / "config.toml").write_text(SETTINGS.format(url=api.url))
-        dead = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
-        own = {"CODEX_HOME": str(self.data), "HOME": str(self.data), "FAKE_KEY": "none"}
-        environment = {**os.environ, **dead, "NO_PROXY": "127.0.0.1", **own}
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(
-            [program, "app-server"],
-            stdin=pipe,
-            stdout=pipe,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-            cwd=root,
-        )
-        self._came: queue.Queue[Any] = queue.Queue()
-        self._next, self.told = 0, 0
-        threading.Thread(target=self._read, daemon=True).start()
-        self._ask("initialize", {"clientInfo": {"name": "turns", "version": "1"}})
-        self._write({"method": "initialized"})
-        self._thread = self._ask("thread/start", {"cwd": str(root)})["result"]["thread"]["id"]
-
-    def turn(self, words: str) -> None:
-        given = {"threadId": self._thread, "input": [{"type": "text", "text": words}]}
-        self._write({"id": self._number(), "method": "turn/start", "params": given})
-        self._until(lambda message: message.get("method") == "turn/completed")
-
-    def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait(LIMIT)
-
-    def _number(self) -> int:
-        self._next += 1
-        return self._next
-
-    def _ask(self, method: str, params: Any) -> Any:
-        number = self._number()
-        self._write({"id": number, "method": method, "params": params})
-        return self._until(lambda message: message.get("id") == number)
-
-    def _until(self, found: Callable[[Any], bool]) -> Any:
-        while not found(message := self._came.get(timeout=LIMIT)):
-            self.told += "method" in message
-        return message
-
-    def _write(self, message: Any) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self._came.put(json.loads(line))
-
-
 class Sidecar:
     """A daemon and one session of it."""
 
@@ -181,13 +103,18 @@ class Sidecar:
 
 
 def play(turns: int, program: str = "") -> tuple[list[Took], float]:
-    """Give what each turn took, and MB that remain on disk; codex' where it is named."""
+    """Give what each turn took, and MB that remain on disk; another agent's by its `program`."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         clock = Clock(folder / "clock")
         api, script = ScriptedApi(clock.now), Script(folder / "work", turns)
         root = script.root
-        agent = Codex(program, folder, root, api) if program else Sidecar(folder, root, api, clock)
+        agent: Codex | Opencode | Sidecar
+        if not program:
+            agent = Sidecar(folder, root, api, clock)
+        else:
+            kind = Opencode if Path(program).name == "opencode" else Codex
+            agent = kind(program, folder, root, api)
         pid, took = agent.process.pid, []
         for number in range(turns):
             turn = script.turn(number)
@@ -200,6 +127,7 @@ def play(turns: int, program: str = "") -> tuple[list[Took], float]:
             api.acts.clear()
             size, held = disk(agent.data), memory(pid)
             took.append(Took(cpu(pid) - used, own, held, size, agent.told - told))
+        script.check()
         agent.stop()
         api.close()
         return took, disk(agent.data)
@@ -209,9 +137,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     """Print a line for each agent and each twenty turns."""
     turns = int(arguments[0]) if arguments else TURNS
     print(f"{'':10}{'turns':>10}{'CPU ms':>9}{'own ms':>9}{'MiB':>6}{'MB':>7}{'told':>6}")
-    for program in ("", *arguments[1:2]):
+    for program in ("", *arguments[1:]):
         took, left = play(turns, program)
-        name = "codex" if program else "sidecar"
+        name = Path(program).name or "sidecar"
         print(f"{name:10}{'1':>10}{'':18}{took[0].memory:>6.0f}")
         for at in range(0, turns, 20):
             some = took[max(1, at) : at + 20]
@@ -221,8 +149,8 @@ def main(arguments: Sequence[str] = ()) -> None:
             cells += f"{median(one.told for one in some):>6.0f}"
             print(f"{name:10}{f'{at + 1}-{at + len(some)}':>10}{cells}", flush=True)
         print(f"{name:10}{'left':>10}{'':24}{left:>7.2f}")
-        early, late = (median(one.cpu for one in some) for some in (took[20:40], took[-20:]))
         if len(took) >= 60:
+            early, late = (median(one.cpu for one in some) for some in (took[20:40], took[-20:]))
             more = f"{late / early:.2f} times the CPU of turns 21-40 in the last 20"
             print(f"{name:10}{more}, {took[-1].memory - took[0].memory:+.1f} MiB since the first")
 

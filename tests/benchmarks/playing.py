@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sidecar.core.conversation.turns import tool_parts
-from sidecar.core.parts import Message, PartId
+from sidecar.core.parts import Message, PartId, SessionId
 from sidecar.replay.importers.own_store import stored_transcript
 from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.session.log.rewrite_records import Recorded
@@ -308,7 +308,7 @@ def _messages(store: Path, session: str) -> list[Message]:
 
 
 def _rewrites(store: Path, session: str) -> list[Recorded]:
-    stored = store_files.read(store, lambda con: session_rows.load(con, session))
+    stored = store_files.read(store, lambda con: session_rows.load(con, SessionId(session)))
     return rewrites_in(stored.records)
 
 

@@ -1,6 +1,6 @@
 """A model's API on loopback for thousands of requests: keeps none, and tells how long it took.
 
-Speaks Anthropic's Messages and OpenAI's Responses, as far as two agents use them.
+Speaks Anthropic's Messages and OpenAI's Responses, as far as three agents use them.
 """
 
 import json
@@ -48,7 +48,9 @@ class ScriptedApi:
         act = self.acts.popleft() if self.acts else Say("What was done is done.")
         if path.partition("?")[0].endswith("/responses"):
             return _responses(act, self.requests, size // 4)
-        reply = text(act.words) if isinstance(act, Say) else tools(_called(act, self.requests))
+        named = {tool["name"] for tool in body.get("tools", ())}
+        calling = _called_of_opencode if "bash" in named else _called
+        reply = text(act.words) if isinstance(act, Say) else tools(calling(act, self.requests))
         usage = {**self._cache.request(body), "output_tokens": 1}
         return events(Reply(reply.blocks, reply.stop, usage, piece=PIECE), body["model"])
 
@@ -62,6 +64,17 @@ def _called(act: Read | Shell | Edit, number: int) -> tuple[str, str, Body]:
         case Edit(path, old, new):
             given = {"path": path, "oldText": old, "newText": new}
             return f"toolu_{number}", "edit_file", given
+
+
+def _called_of_opencode(act: Read | Shell | Edit, number: int) -> tuple[str, str, Body]:
+    match act:
+        case Read(path):
+            return f"toolu_{number}", "read", {"filePath": path}
+        case Shell(command):
+            return f"toolu_{number}", "bash", {"command": command, "description": "As asked"}
+        case Edit(path, old, new):
+            given = {"filePath": path, "oldString": old, "newString": new}
+            return f"toolu_{number}", "edit", given
 
 
 def _command(act: Read | Shell | Edit) -> str:

@@ -51,7 +51,7 @@ def timed_syncs() -> Iterator[Syncs]:
             run = partial(super().execute, sql, *given)
             return syncs.during(run) if sql == "COMMIT" else run()
 
-    os.fsync = lambda descriptor: syncs.during(partial(fsync, descriptor))
+    os.fsync = lambda fd: syncs.during(partial(fsync, fd))
     sqlite3.connect = partial(connect, factory=Timed)  # type: ignore[assignment]
     try:
         yield syncs

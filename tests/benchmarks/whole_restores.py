@@ -61,8 +61,9 @@ async def whole(folder: Path, root: Path, paths: Sequence[Path], counts: Sequenc
                 await asyncio.sleep(1)
                 tables.append((count, *(await _back_and_forth(session, message, count, syncs))))
     print(f"\n  {'ms through a session':34}" + "".join(f"{n:>13}" for n in counts))
-    for name, column in (("checkpoint/restore, whole", 1), ("checkpoint/redo, whole", 2)):
-        rows = [[median(one) for one in zip(*table[column], strict=True)] for table in tables]
+    back, forth = ([table[1] for table in tables], [table[2] for table in tables])
+    for name, taken in (("checkpoint/restore, whole", back), ("checkpoint/redo, whole", forth)):
+        rows = [[median(one) for one in zip(*some, strict=True)] for some in taken]
         print(f"  {name:34}" + "".join(f"{wall:>13.2f}" for wall, _, _ in rows))
         print(f"  {'  CPU':34}" + "".join(f"{used:>13.2f}" for _, used, _ in rows))
         print(f"  {'  waiting for the disk':34}" + "".join(f"{wait:>13.2f}" for *_, wait in rows))
@@ -91,7 +92,8 @@ def _what(number: int, path: Path) -> str:
             return f"d{path}"
         case 2:
             return f"c{path}.created"
-    return f"e{path}"
+        case _:
+            return f"e{path}"
 
 
 async def _back_and_forth(

@@ -169,8 +169,8 @@ def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
             continue
         # Python reads letters of another width as its own.
         plain = unicodedata.normalize("NFKC", word)
-        if found := re.search(program.nowhere, plain) if program.nowhere else None:
-            return f"`{name} {found[0]}`: {program.why}"
+        if program.nowhere and any(re.search(program.nowhere, one) for one in (word, plain)):
+            return f"`{name} {word}`: {program.why}"
         if word.startswith("-") and word != "-":
             # To some programs an option behind an operand is a file, to all one behind `--`.
             if not _is_covered(program, word) or (program.most < MANY and ended):

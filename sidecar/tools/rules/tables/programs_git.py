@@ -32,7 +32,10 @@ _LOG = (
     "--regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --relative-date --notes "
     "--no-notes --min-parents --max-parents --sparse --dense --root --source"
 )
-_NO_NAME = r"\A\S*[;|&<>$'\"()`]\S*\Z"
+_NAME = r"[\w./@+-]*"
+_BEHIND = r"[~^:]|@\Z|@\{[\w-]+\}|\^\{\w*\}"
+_REVISION = rf"(?:--?[\w-]+=)?(?:[\w./-]{_NAME})?(?:(?:{_BEHIND}){_NAME})*"
+_NO_NAME = rf"\A(?!{_REVISION}\Z)(?![\s\S]* )"
 """Words, but for texts with blanks, that would make a name of which a shell makes more, as where a
 Makefile or a hook asks for the branch: `x;make`."""
 _LISTED = (
