@@ -191,7 +191,7 @@ def test_a_file_of_no_known_kind_is_asked_about_once(start: Start, workspace: Pa
         ]
         api.script(*(tools(call) for call in calls), text("done"))
         say(client, session)
-        kind = "(of no kind that is known to be source, text or data)"
+        kind = "(of no kind that is known to be source or text)"
         odd = ("tool.rules", "b.rules", "sub/tool.rules")
         assert asked(client) == [f"Write {name} {kind}" for name in odd]
         names_of = [option["name"] for option in client.requests[0]["params"]["options"]]

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from sidecar.core.text.visible import as_found
 from sidecar.tools.rules.tables.plain_paths import NAMES
 
-ODD = "of no kind that is known to be source, text or data"
+ODD = "of no kind that is known to be source or text"
+OBEYED = "settings or data, which a program may obey"
 _ENDINGS = (
     # Programs, in the order of their families.
     "py pyi pyx pxd js jsx mjs cjs ts tsx mts cts vue svelte astro css scss sass less styl rs go "
@@ -29,8 +30,8 @@ _ENDINGS = (
     "feature http rest log example sample template fixture"
 )
 _SETTINGS = "json jsonc json5 yaml yml toml ini cfg conf properties xml plist dist"
-"""Formats of data, and of files obeyed by programs, which look in a project's root. PHP's tools,
-some started by git's hooks, obey `TOOL.xml.dist` alone."""
+"""Formats of data, and of files obeyed by programs. PHP's tools, some started by git's hooks, obey
+`TOOL.xml.dist` alone."""
 _NAMES = (
     "makefile gnumakefile dockerfile containerfile procfile rakefile gemfile brewfile pipfile "
     "vagrantfile podfile fastfile justfile cmakelists.txt build workspace go.mod go.sum go.work "
@@ -61,20 +62,6 @@ _COMPILERS = ("tsconfig", "jsconfig")
 
 _OF_PROGRAMS = ("bin", "sbin", "libexec", "exe", "script", "scripts")
 """Folders where a name without an ending is a program's: `bin/install`."""
-_HUGOS = (
-    "hugo",
-    "config",
-    "module",
-    "modules",
-    "caches",
-    "security",
-    "build",
-    "outputformats",
-    "languages",
-)
-"""In `config/production` and the like: where hugo reads and writes, which programs it starts. It
-joins them with what lies in `config/_default`."""
-
 _PLAIN_NAMES = re.compile(NAMES)
 
 
@@ -84,29 +71,42 @@ def is_ordinary(path: str) -> bool:
     Hidden names are not, except files that only list others; nor names with invisible letters,
     which some disks ignore.
     """
-    *folders, name = unicodedata.normalize("NFKC", path).casefold().split("/")
-    if as_found(path) != path or any(folder.startswith(".") for folder in folders):
-        return False
-    if not _PLAIN_NAMES.fullmatch(path.lstrip("/")):
-        return False
-    stem, dot, ending = name.rpartition(".")
-    if name in _LEADING_OUT or (name.startswith(_COMPILERS) and name.endswith(".json")):
-        return False
-    if ending in _KNOWN_SETTINGS and (
-        "_default" in folders or ("config" in folders[:-1] and _is_hugos(stem, folders))
-    ):
+    *folders, name = _steps(path)
+    if not _is_plain(path):
         return False
     if name in _KNOWN_NAMES and ("." in name or not folders or folders[-1] not in _OF_PROGRAMS):
         return True
-    if not dot or not stem or name.startswith("."):
+    stem, _, ending = name.rpartition(".")
+    return bool(stem) and not name.startswith(".") and ending in _KNOWN_ENDINGS
+
+
+def are_covered(paths: Sequence[str], pattern: str = "") -> bool:
+    """Whether files are ordinary, or settings whose ending a pattern names (`in/*.json`)."""
+    named = pattern.rpartition("*")[2].casefold()
+    return all(
+        is_ordinary(one)
+        or (are_settings(one) and named.endswith(f".{_steps(one)[-1].rpartition('.')[2]}"))
+        for one in paths
+    )
+
+
+def are_settings(path: str) -> bool:
+    """Whether a file may be settings in a folder, but none that lead out."""
+    *folders, name = _steps(path)
+    stem, _, ending = name.rpartition(".")
+    leads_out = name in _LEADING_OUT or (name.startswith(_COMPILERS) and ending == "json")
+    found = bool(folders and stem) and ending in _KNOWN_SETTINGS
+    return found and not (leads_out or name.startswith(".")) and _is_plain(path)
+
+
+def _is_plain(path: str) -> bool:
+    if as_found(path) != path or any(folder.startswith(".") for folder in _steps(path)[:-1]):
         return False
-    return ending in _KNOWN_ENDINGS or (bool(folders) and ending in _KNOWN_SETTINGS)
+    return bool(_PLAIN_NAMES.fullmatch(path.lstrip("/")))
 
 
-def _is_hugos(stem: str, folders: Sequence[str]) -> bool:
-    """Whether hugo reads a file of `config/production`; `hugo.en` is of one language."""
-    first, dot, _ = stem.partition(".")
-    return first in _HUGOS or (bool(dot) and "locales" not in folders)
+def _steps(path: str) -> list[str]:
+    return unicodedata.normalize("NFKC", path).casefold().split("/")
 
 
 _KNOWN_ENDINGS = frozenset(_ENDINGS.split())

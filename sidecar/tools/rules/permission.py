@@ -26,8 +26,7 @@ from sidecar.tools.rules.coverage import (
     wider,
     without_pager,
 )
-from sidecar.tools.rules.obeyed_files import as_obeyed
-from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
+from sidecar.tools.rules.ordinary_files import OBEYED, ODD, are_covered, are_settings
 from sidecar.tools.rules.other_spellings import Spellings, other_spellings
 from sidecar.tools.rules.pattern import climbs, fits, literal, stands_for, with_stars
 from sidecar.tools.rules.rejecting import hits, may_hit
@@ -46,14 +45,10 @@ _ALIKE = {"search": ("read_file",), "edit": ("write_file", "edit_file")}
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Rules from the configuration and the user's answers.
-
-    `led`: where links in paths of allowing rules for commands lead.
-    """
+    """Rules from the configuration and the user's answers."""
 
     allow: tuple[str, ...] = ()
     reject: tuple[str, ...] = ()
-    led: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +105,6 @@ def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Permi
     spending = ours and spec.name == DELEGATE
     if not (acting or spending or access.outside):
         return Allow()
-    access = as_obeyed(access, rules.allow, rules.led)
     names = {**dict.fromkeys(access.shown, ""), **{one: f"as {one}, " for one in access.linked}}
     later = [f"{said}{why}" for name, said in names.items() if (why := runs_later(name))]
     if access.kind == "edit" and later:
@@ -138,7 +132,8 @@ def remember(rules: Rules, key: str, allowed: bool) -> Rules:
 
 def _question(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> Ask:
     key, odd = _key(spec, access), _is_odd(access)
-    said = access.held or ODD
+    similar = _wider(spec, access)
+    said = access.held or (OBEYED if similar else ODD)
     why = said if odd else _shortfall(spec, access, allow)
     title = f"{access.title} ({said})" if odd else access.title
     if not key:
@@ -147,7 +142,7 @@ def _question(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> Ask:
     what = "path" if access.outside or odd else "tool"
     what = f"exactly this{_where(access)}" if access.command else f"this {what}"
     options = [_ONCE[0], PermissionOption("allow_always", f"Always allow {what}", "allow_always")]
-    if similar := _wider(spec, access):
+    if similar:
         answers["allow_similar"] = similar
         name = f"Always allow {similar.partition(':')[2]}{_where(access)}"
         options.append(PermissionOption("allow_similar", name, "allow_always"))
@@ -157,7 +152,7 @@ def _question(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> Ask:
 
 
 def _where(access: Access) -> str:
-    return "" if access.shown == (".",) else f" in {access.shown[0]}"
+    return f" in {access.shown[0]}" if access.command and access.shown != (".",) else ""
 
 
 def _key(spec: ToolSpec, access: Access) -> str:
@@ -180,6 +175,11 @@ def _at(spec: ToolSpec, access: Access) -> str:
 
 
 def _wider(spec: ToolSpec, access: Access) -> str:
+    names = (*access.shown, *access.linked)
+    if len(access.shown) == 1 and _is_odd(access) and all(map(are_settings, names)):
+        folder, _, name = (access.outside or access.shown)[0].rpartition("/")
+        like = f"{spec.name}:{literal(folder)}/*.{name.rpartition('.')[2]}"
+        return like if _covers(like, spec, access) else ""
     beginning = wider(access.words) if access.words else ()
     rule = f"{_at(spec, access)}:{' '.join((*beginning, '*'))}"
     return rule if beginning and not _problem(rule, access) else ""
@@ -227,16 +227,14 @@ def _covers(rule: str, spec: ToolSpec, access: Access) -> bool:
         return not (access.outside or _is_odd(access))
     if access.outside and not pattern.startswith("/"):
         return False
-    if STAR in with_stars(pattern) and _is_odd(access):
+    if STAR in with_stars(pattern) and _is_odd(access, pattern):
         return False
     return bool(access.paths) and all(_hits(pattern, access))
 
 
-def _is_odd(access: Access) -> bool:
-    if access.kind == "edit" and access.held:
-        return True
+def _is_odd(access: Access, pattern: str = "") -> bool:
     names = (*access.shown, *access.linked) if access.kind == "edit" else ()
-    return not all(is_ordinary(name) for name in names)
+    return bool(names and access.held) or not are_covered(names, pattern)
 
 
 def _problem(rule: str, access: Access) -> str | None:

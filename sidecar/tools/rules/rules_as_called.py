@@ -1,11 +1,10 @@
-"""Adds to rules what links in their paths lead to."""
+"""Adds to rejecting rules what links in their paths lead to."""
 
 import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 from sidecar.tools.mcp_names import server_prefix, tool_name
@@ -13,42 +12,14 @@ from sidecar.tools.rules.pattern import literal
 from sidecar.tools.rules.permission import Rules
 from sidecar.workspace.paths import display, printable
 
-MOST_WORDS = 60
-"""Of an allowing rule, of which each is looked up in each folder among them."""
-_WORD = re.compile(r"[^\s`=:,;|&<>(){}@$*?!+]+")
-_QUOTES = str.maketrans("", "", "'\"\\")
-
 
 def as_called(rules: Rules, root: Path) -> Rules:
     """Adds rejecting rules with paths' targets, and with tools' names as calls have them.
 
-    Also the targets of paths in allowing rules for commands. Takes a few calls of lstat each.
+    Takes a few calls of lstat each.
     """
     found = (more for rule in rules.reject for more in (*_named(rule), *_led(rule, root)))
-    led = {real for rule in rules.allow for real in _led_by_words(rule, root)}
-    reject = tuple(dict.fromkeys((*rules.reject, *found)))
-    return replace(rules, reject=reject, led=tuple(sorted(led)))
-
-
-def _led_by_words(rule: str, root: Path) -> Iterator[str]:
-    """Yields link targets of words that are paths, also from folders among them."""
-    tool, _, pattern = rule.partition(":")
-    name, _, folder = tool.partition("@")
-    if name not in ("*", "shell", "execute"):
-        return
-    base = os.path.realpath(root)
-    given = _WORD.findall(pattern.translate(_QUOTES))[:MOST_WORDS]
-    # `$PWD/x`, `file://x`, `-fx`
-    tails = (word[at.end() :] for word in given for at in islice(re.finditer("/", word), 3))
-    words = (".", folder, *given, *tails, *(word[2:] for word in given if word[:1] == "-"))
-    with suppress(OSError, ValueError):
-        starts = [at for word in words if os.path.isdir(at := os.path.join(base, word))]
-        for at in {
-            os.path.normpath(os.path.join(start, word)) for start in starts for word in words
-        }:
-            real = os.path.realpath(at)
-            if real != at:
-                yield printable(display(Path(real), Path(base)))
+    return replace(rules, reject=tuple(dict.fromkeys((*rules.reject, *found))))
 
 
 def _named(rule: str) -> Iterator[str]:

@@ -172,7 +172,7 @@ def test_a_link_in_a_folder_that_is_half_of_a_name_is_another_name(
         ("~/.config/nvim", "dot/nvim", "dot/nvim", "init.lua"),
         ("~/.config", "cfg", "cfg/nvim", "init.lua"),
         ("~/.zsh", "dot/zsh", "dot/zsh", "aliases.zsh"),
-        ("~/proj/.github", "proj/ci/github", "proj/ci/github", "workflows/a.yml"),
+        ("~/proj/.github", "proj/ci/github", "proj/ci/github", "workflows/a.sh"),
         ("~/proj/.claude", "proj", "proj", "commands/x.md"),
         ("~/proj/.vscode", "proj", "proj", "settings.json"),
     ],

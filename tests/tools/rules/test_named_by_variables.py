@@ -42,7 +42,8 @@ def test_a_file_that_a_variable_names_takes_a_rule_of_its_own(
     given = {"HERE": str(root), "SOURCES": "conf", "PYTHONPATH": "conf", "USER": "x"}
     named = replace(context, environment={**given, variable: value.format(root=root)})
     wanted: Json = {"path": path, "content": ""}
-    wide = Rules(("edit", "write_file", "write_file:*", "shell:git rm *"))
+    kinds = (f"write_file:*.{one}" for one in ("yaml", "cfg", "toml"))
+    wide = Rules(("edit", "write_file", *kinds, "shell:git rm *"))
     if " " not in path:
         assert call("write_file", wanted, replace(context, environment=given), wide) == Allow()
     asked = call("write_file", wanted, named, wide)

@@ -25,18 +25,18 @@ def inside(root: Path, context: ToolContext) -> ToolContext:
     [
         (".envrc", "env.sh", ".envrc"),
         (".envrc", "env.sh", "env.sh"),
-        (".vscode", "conf", "conf/x.json"),
-        (".vscode/tasks.json", "../conf/x.json", "conf/x.json"),
-        (".github/workflows/ci.yml", "../../conf/x.json", "conf/x.json"),
+        (".vscode", "conf", "conf/x.js"),
+        (".vscode/tasks.json", "../conf/x.js", "conf/x.js"),
+        (".github/workflows/ci.yml", "../../conf/x.js", "conf/x.js"),
         # To some disks that is the same name.
-        (".vscode", "conf", "Conf/x.json"),
+        (".vscode", "conf", "Conf/x.js"),
         (".envrc", "env.sh", "ENV.sh"),
-        (".git/hooks/pre-commit", "../../conf/x.json", "conf/x.json"),
-        ("githooks/post-merge", "../conf/x.json", "conf/x.json"),
-        ("conf/.vscode/tasks.json", "../in/x.json", "conf/in/x.json"),
-        ("{home}/../.git/hooks/pre-push", "{root}/conf/x.json", "conf/x.json"),
+        (".git/hooks/pre-commit", "../../conf/x.js", "conf/x.js"),
+        ("githooks/post-merge", "../conf/x.js", "conf/x.js"),
+        ("conf/.vscode/tasks.json", "../in/x.js", "conf/in/x.js"),
+        ("{home}/../.git/hooks/pre-push", "{root}/conf/x.js", "conf/x.js"),
         ("{home}/.zshrc", "{root}/zshrc", "zshrc"),
-        ("{home}/.config/tool", "{root}/conf", "conf/x.json"),
+        ("{home}/.config/tool", "{root}/conf", "conf/x.js"),
     ],
 )
 def test_what_runs_later_by_a_link_is_asked_about(
@@ -98,7 +98,7 @@ def test_a_repository_within_the_workspace_has_a_root_of_its_own(inside: ToolCon
     for folder in ("one/.git", "packages/two", "sub/lib", "three/.jj", "four/.hg"):
         (inside.cwd / folder).mkdir(parents=True)
     (inside.cwd / "sub/lib/.git").write_text("gitdir: elsewhere")
-    rules = Rules(("*", "edit", "write_file:*"))
+    rules = Rules(("*", "edit", *(f"write_file:*.{one}" for one in ("toml", "yml", "json"))))
     for path, found in (
         ("one/tool.toml", Ask), ("sub/lib/tool.yml", Ask), ("one/package.json", Allow),
         ("three/tool.toml", Ask), ("four/in/a.py", Allow), ("four/tool.json", Ask),
@@ -117,11 +117,11 @@ def test_a_repository_outside_that_a_rule_names_has_a_root_too(inside: ToolConte
         (other / name).write_text("")
     for path, found in (
         ("deep/tool.toml", Ask), ("deep/in/tool.toml", Allow),
-        ("tool.toml", Ask), ("venv/lib/os.py", Ask), ("a.py", Allow), ("in/tool.toml", Allow),
+        ("tool.yml", Ask), ("venv/lib/os.py", Ask), ("a.py", Allow), ("in/tool.toml", Allow),
     ):  # fmt: skip
         wanted: Json = {"path": str(other / path), "content": ""}
-        asked = call("write_file", wanted, inside, Rules((f"write_file:{other}/*",)))
-        assert isinstance(asked, found), path
+        rules = Rules((f"write_file:{other}/*", f"write_file:{other}/*.toml"))
+        assert isinstance(call("write_file", wanted, inside, rules), found), path
     wanted = {"path": str(other / "tool.toml"), "content": ""}
     assert call("write_file", wanted, inside, Rules((f"write_file:{other}/tool.toml",))) == Allow()
 
@@ -194,8 +194,8 @@ def test_no_large_folder_hides_a_link_in_another(
                 (inside.cwd / holding / f"{at}" / f"{name}").write_text("")
     for holding in (".github", ".circleci", "githooks"):
         (inside.cwd / holding / "in").mkdir(parents=True)
-        (inside.cwd / holding / "in" / "way").symlink_to(f"../../conf/{holding.strip('.')}.json")
-        wanted: Json = {"path": f"conf/{holding.strip('.')}.json", "content": ""}
+        (inside.cwd / holding / "in" / "way").symlink_to(f"../../conf/{holding.strip('.')}.js")
+        wanted: Json = {"path": f"conf/{holding.strip('.')}.js", "content": ""}
         assert isinstance(call("write_file", wanted, inside, Rules(("*",))), Ask)
 
 
@@ -249,7 +249,7 @@ def test_folders_that_stay_are_listed_once(
     monkeypatch.setenv("HOME", str(home))
     tool = home / ".config" / "tool"
     tool.mkdir(parents=True)
-    wanted: Json = {"path": "conf/x.json", "content": ""}
+    wanted: Json = {"path": "conf/x.js", "content": ""}
 
     def asked() -> bool:
         listed.clear()
@@ -289,12 +289,9 @@ def test_a_command_writes_no_file_of_an_environment_unasked(mark: str, inside: T
     assert isinstance(decided("touch a.md", inside, "shell:touch *"), Allow)
 
 
-def test_a_command_writes_no_settings_of_an_inner_repository_unasked(inside: ToolContext) -> None:
-    (inside.cwd / "sub").mkdir()
-    assert isinstance(decided("touch sub/tasks.json", inside, "shell:touch *"), Allow)
-    (inside.cwd / "sub" / ".git").mkdir()
-    assert isinstance(decided("touch sub/app.json", inside, "shell:touch *"), Ask)
-    # Their names count from the workspace's root too, where a rule is for a folder.
+def test_a_files_name_counts_from_the_root_where_a_rule_is_for_a_folder(
+    inside: ToolContext,
+) -> None:
     (inside.cwd / ".vscode").mkdir()
     made = decided("touch a.md", inside, "shell@.vscode:touch *", cwd=".vscode")
     assert isinstance(made, Ask)
