@@ -125,8 +125,6 @@ class _Reading:
             self._read_handed_on(group, in_turn, runner)
         folder = self._folder
         for one in reversed(simple_commands(text)):
-            if self._is_too_much(len(one) + len(runner)):
-                return
             self._read_command(one, runner)
             folder = _entered(folder, one)
             if folder:
@@ -137,6 +135,8 @@ class _Reading:
         names = [program_name(words[start]) for start in starts]
         outer = [runner[at:] for at, word in enumerate(runner) if program_name(word) in RUNNING]
         self.is_hidden |= max(len(starts), len(outer)) >= MOST_BEFORE
+        if self._is_too_much(len(starts) * (len(outer) + 1) * (len(words) + len(runner))):
+            return
         for start in starts:
             self.texts |= dict.fromkeys(_spelt(words[start:]))
             whole = (before + words[start:] for before in ((), *outer[:MOST_BEFORE]))

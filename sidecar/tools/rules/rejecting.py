@@ -179,6 +179,7 @@ def _ways_to_spell(word: str) -> tuple[str, ...]:
     return *names_of(word), path, *(path[one.end() :] for one in tails)
 
 
+@lru_cache(maxsize=1024)
 def _ways_within(word: str) -> tuple[str, ...]:
     """Returns spellings of a later word: path, a program's names (`pip3`), a script's ends."""
     path = normpath(word) if word else word

@@ -21,7 +21,7 @@ from sidecar.tools.rules.permission import (
 )
 from sidecar.tools.rules.shell_words import plain_words
 from sidecar.tools.tool_contract import Access, ToolContext
-from tests.tools.rules.decisions import call
+from tests.tools.rules.decisions import call, functions_entered
 
 
 def client(kind: ToolKind, name: str = "theirs") -> ToolSpec:
@@ -211,6 +211,16 @@ def test_what_is_long_takes_no_time_of_its_own_and_hides_nothing_that_is_rejecte
         assert isinstance(shell(long, "shell", reject=("shell:*rm*-rf*",)), Ask)
     assert isinstance(shell(f"{long}\ngit  push", "shell", reject=("shell:git push *",)), Refuse)
     assert isinstance(shell(f"{long}rm -rf x", "shell", reject=("shell:*rm*-rf*",)), Refuse)
+
+
+@pytest.mark.parametrize(
+    "command", ["<<EOF\n \\; " + "ssh timeout " * 80, "sh <(sh a) " * 90, 'ssh h "sudo x" ' * 70]
+)
+@pytest.mark.parametrize("rule", ["shell:* --force", "shell:git push *"])
+def test_what_runs_others_in_turn_takes_little_work_to_decide(command: str, rule: str) -> None:
+    """Runners of runners are looked at together, so that few words could make millions."""
+    entered = functions_entered(lambda: shell(command, "shell", reject=(rule,)))
+    assert entered < 300_000
 
 
 def test_an_answer_is_remembered_for_the_same_call_alone(inside: ToolContext) -> None:
