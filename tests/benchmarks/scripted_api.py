@@ -52,7 +52,9 @@ class ScriptedApi:
         calling = _called_of_opencode if "bash" in named else _called
         reply = text(act.words) if isinstance(act, Say) else tools(calling(act, self.requests))
         usage = {**self._cache.request(body), "output_tokens": 1}
-        return events(Reply(reply.blocks, reply.stop, usage, piece=PIECE), body["model"])
+        told = events(Reply(reply.blocks, reply.stop, usage, piece=PIECE), body["model"])
+        # Opencode takes no kind that it does not know.
+        return ((kind, data) for kind, data in told if kind != "some_future_event")
 
 
 def _called(act: Read | Shell | Edit, number: int) -> tuple[str, str, Body]:
