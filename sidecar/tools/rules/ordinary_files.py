@@ -81,12 +81,17 @@ def is_ordinary(path: str) -> bool:
 
 
 def are_covered(paths: Sequence[str], pattern: str = "") -> bool:
-    """Whether files are ordinary, or settings whose ending a pattern names (`in/*.json`)."""
+    """Whether files are ordinary, but for what a pattern spells: `in/*.json`, `in/@scope/*`."""
+    folder = re.sub("[^/]*$", "", pattern.partition("*")[0])
     named = pattern.rpartition("*")[2].casefold()
+    plain = (
+        folder.replace("/@", "/") + one.removeprefix(folder) if one.startswith(folder) else one
+        for one in paths
+    )
     return all(
         is_ordinary(one)
         or (are_settings(one) and named.endswith(f".{_steps(one)[-1].rpartition('.')[2]}"))
-        for one in paths
+        for one in plain
     )
 
 

@@ -80,7 +80,7 @@ def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext
              "README.md", "src/head.py",
              "notes~1.draft/long_name~1.py",
              "routes/+page.svelte", "(group)/[id]/a.tsx", "app/[[...slug]].ts",
-             "src/@types/a.ts", "a-b_c.md", "+page.server.ts",
+             "a-b_c.md", "+page.server.ts",
              "Größe2.md", "icon@2x.svg", "v1.0+x.md",
              ".gitignore", "envrc.txt", "a.service.py", "LICENSE", "src/Dockerfile", ".env.example",
              "a/b/fixtures/data.JSON", "main.rs", "tsconfig.ts", "index.test.tsx"],
@@ -124,6 +124,26 @@ def test_no_ending_spells_settings_of_the_root_or_that_lead_out(
     asked = call("write_file", wanted, inside, Rules(("write_file:*.json", "write_file:*/*.bin")))
     assert isinstance(asked, Ask)
     assert "allow_similar" not in asked.rules
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "found"),
+    [
+        ("write_file:packages/@our/*", "packages/@our/b/i.ts", Allow),
+        ("edit:packages/@our/b/*.json", "packages/@our/b/x.json", Allow),
+        ("write_file:packages/@our/*", "packages/@our/@x/i.ts", Ask),
+        ("write_file:packages/@our/*", "packages/@our/b/x.json", Ask),
+        ("write_file:packages/*", "packages/@our/i.ts", Ask),
+        ("write_file", "src/@types/a.ts", Ask),
+        ("write_file:@our/*", "@our/i.ts", Ask),
+        ("write_file:in/@our*", "in/@ours/i.ts", Ask),
+    ],
+)
+def test_a_folder_whose_name_asks_for_options_is_covered_where_a_rule_spells_it(
+    rule: str, path: str, found: type, inside: ToolContext
+) -> None:
+    wanted: Json = {"path": path, "content": ""}
+    assert isinstance(call("write_file", wanted, inside, Rules((rule,))), found)
 
 
 def test_an_ending_spells_no_other_kind_that_a_link_leads_to(inside: ToolContext) -> None:

@@ -21,12 +21,12 @@ _WORD = re.compile(
 _OPTION = re.compile(r"(--?\w[\w-]*)(?:=(.*))?|-|--", re.DOTALL)
 
 _PIECE = r"(?![^/]*(?:\(\)|\w\[|\]\w))\.?[\w(\[][\w.,~+@()\[\]-]*"
-_NAME = rf"(?:{_PIECE}|\+(?:page|layout|server|error)[\w.-]*|(?<=/)@[\w.-]+(?=/))"
+_NAME = rf"(?:{_PIECE}|\+(?:page|layout|server|error)[\w.-]*)"
 NAMES = rf"(?:\./)*(?:\.|{_NAME})(?:/{_NAME})*/?"
 """Paths that a pattern, `xargs` or `sh -c` hands on as nothing else: no option (`-e1e x.txt`), no
-command (`+!x.md` to vi, `!x` to ed, `a;b`), file of options (`@x`), address, setting (`x:y`, `x=y`)
-or several (`x AGENTS.md`), no variable (`AGENTS$x.md`), no function (`()x.sh`), no pattern of
-another's name (`[A]GENTS.md`, but `[id].ts`). SvelteKit's `+page.ts` is no command."""
+command (`+!x.md` to vi, `!x` to ed, `a;b`), file of options (`@x/a.c`), address, setting (`x:y`,
+`x=y`) or several (`x AGENTS.md`), no variable (`AGENTS$x.md`), no function (`()x.sh`), no pattern
+of another's name (`[A]GENTS.md`, but `[id].ts`). SvelteKit's `+page.ts` is no command."""
 
 
 def is_plain(word: str) -> bool:
