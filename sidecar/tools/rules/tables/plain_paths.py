@@ -20,7 +20,7 @@ _WORD = re.compile(
 )
 _OPTION = re.compile(r"(--?\w[\w-]*)(?:=(.*))?|-|--", re.DOTALL)
 
-_PIECE = r"(?![^/]*(?:\(\)|\w\[|\]\w))\.?[\w(\[][\w.,~+@()\[\]-]*"
+_PIECE = r"(?![^/]*(?:\(\)|[\w@+][(\[]|\]\w))\.?[\w(\[][\w.,~+@()\[\]-]*"
 _NAME = rf"(?:{_PIECE}|\+(?:page|layout|server|error)[\w.-]*)"
 NAMES = rf"(?:\./)*(?:\.|{_NAME})(?:/{_NAME})*/?"
 """Paths that a pattern, `xargs` or `sh -c` hands on as nothing else: no option (`-e1e x.txt`), no
