@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.replay.test_replay_command import printed, refused, run
+from tests.replay.log_heavy import log_heavy
 from tests.replay.neutral_files import long_recording
 
 pytestmark = pytest.mark.long
@@ -49,3 +50,25 @@ def test_a_vendor_that_is_not_known_is_refused_in_a_line(tmp_path: Path) -> None
     assert "there is no vendor 'ollama'" in refused(2, path, "--vendor", "ollama")
     told = refused(2, path, "--vendor", "openai/gpt-0")
     assert "the prices of openai/gpt-0 are not known" in told
+
+
+@pytest.mark.parametrize(
+    ("model", "client"),
+    [
+        ("anthropic/claude-opus-5-5", "claude-code"),
+        ("openai/gpt-5.5", "codex"),
+        ("openai/gpt-6.1-sol", "codex"),
+        ("gemini/gemini-3.1-pro-preview", "gemini"),
+        # That vendor has no client of its own.
+        ("deepseek/deepseek-v4-pro", "manual"),
+    ],
+)
+def test_a_session_of_many_logs_costs_less_than_by_the_vendors_own_client(
+    model: str, client: str, tmp_path: Path
+) -> None:
+    path = log_heavy(tmp_path / "logs.jsonl")
+    ours, theirs = (
+        printed(path, "--vendor", model, "--policy", one)["vendors"][0]["policy"]["verbatim"]
+        for one in ("economic", client)
+    )
+    assert ours["costWithRereads"] <= 0.7 * theirs["costWithRereads"]
