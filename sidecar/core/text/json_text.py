@@ -79,6 +79,8 @@ def read_all(text: str | bytes) -> Json:
 
 def check_inner(text: str | bytes) -> None:
     """Raises `TooMuch` before parsing too many lists and objects."""
+    if len(text) <= MOST_INNER:
+        return
     if isinstance(text, bytes):
         if text.count(b"[") + text.count(b"{") > MOST_INNER:
             check_inner(text.decode("utf-8", "replace"))

@@ -178,13 +178,12 @@ class Redaction:
         # Any frozen dataclass of ours; the cast only satisfies the type checker.
         found = cast("Redaction", value)
         kind: type = type(value)
-        before = {name: getattr(found, name) for name in _names(kind)}
-        after = {name: self._walk(one) for name, one in before.items()}
-        changed = {
-            name: one
-            for name, one in after.items()
-            if one is not before[name] and one != before[name]
-        }
+        changed: dict[str, object] = {}
+        for name in _names(kind):
+            before = getattr(found, name)
+            after = self._walk(before)
+            if after is not before and after != before:
+                changed[name] = after
         return replace(found, **changed) if changed else value  # type: ignore[arg-type] # its own
 
     def _instead(self, marker: str, found: re.Match[str]) -> str:

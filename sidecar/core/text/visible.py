@@ -28,7 +28,7 @@ def visible(text: str, keep: str = "") -> str:
 
     Controls become pictures such as `␛`, bytes outside UTF-8 `\xe9`, others `\u202e`.
     """
-    if _is_seen(text):
+    if _is_seen(text.translate(str.maketrans("", "", keep)) if keep else text):
         return text
     return "".join(
         c if c in keep or not _unseen(c, before) else _spelt(c)

@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import TypeAlias, assert_never
 
 from sidecar.config.settings import DEFAULT_MODEL
+from sidecar.core.conversation.call_outcome import failed
+from sidecar.core.conversation.turns import tool_parts
 from sidecar.core.parts import JsonObject, Message, Millis, StepFinishPart, Usage
 from sidecar.core.prompt.budget import REGIONS, spread
 from sidecar.core.prompt.pricing import ModelInfo, price
@@ -83,11 +85,14 @@ def read_course(
     requests = tuple(walk.requests())
     gauge, count = gauge_of(state), state.models.count
     meter = gauge.read()
-    found = contents(state.log, state.view, count, gauge, meter, clean)
+    calls = (part for message in state.log.messages for part in tool_parts(message))
+    fails = frozenset(part.id for part in calls if failed(part))
+    found = contents(state.log, state.view, count, gauge, meter, fails, clean)
+    titled = titles(state.log.messages, clean)
     return Course(
         About(
             row.id,
-            titles(state.log.messages, clean)(row.title),
+            titled(row.title),
             clean(row.cwd),
             state.settings.model_id,
             state.settings.text("policy"),
@@ -103,9 +108,9 @@ def read_course(
         requests,
         tuple(walk.asides),
         tuple(walk.changes),
-        turn_lines(state.log, requests, walk.changes, clean),
+        turn_lines(state.log, requests, walk.changes, fails, clean),
         found.tools,
-        checkpoints(state.log, clean),
+        checkpoints(state.log, titled, clean),
         found.pieces,
         found.cuts,
         found.notes,

@@ -1,11 +1,11 @@
 """Contents of log and context."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from sidecar.core.conversation.call_outcome import argument, failed, one_line, result_text
+from sidecar.core.conversation.call_outcome import argument, one_line, result_text
 from sidecar.core.conversation.turns import tool_parts
 from sidecar.core.parts import Message, Output, Part, PartId, ToolCompleted, ToolError, ToolPart
 from sidecar.core.prompt.meter import Meter
@@ -49,6 +49,7 @@ def contents(
     count: Count,
     gauge: Gauge,
     meter: Meter,
+    fails: Container[PartId],
     clean: Callable[[str], str],
 ) -> Contents:
     _, seen = gauge.foresee(view, log)
@@ -59,7 +60,7 @@ def contents(
     pieces = tuple(_piece(one, parts, notes, turns, clean) for one in found)
     told = {one.id: one.tokens for one in found if one.presentation == "note"}
     return Contents(
-        tuple(_tools(view, log, count, pieces)),
+        tuple(_tools(view, log, count, pieces, fails)),
         pieces,
         tuple(_cuts(log.messages, clean)),
         tuple(
@@ -96,7 +97,11 @@ def _piece(
 
 
 def _tools(
-    view: ModelView, log: SessionLog, count: Count, pieces: tuple[ContextPiece, ...]
+    view: ModelView,
+    log: SessionLog,
+    count: Count,
+    pieces: tuple[ContextPiece, ...],
+    fails: Container[PartId],
 ) -> Iterator[ToolUse]:
     factor = view.calibration.factor
     shown = {p.part_id: p.tokens for p in pieces if p.region == "toolResults"}
@@ -114,7 +119,7 @@ def _tools(
             # What is in view as it was reported may be a little more than what was estimated.
             in_view = shown.get(part.id, 0)
             for place, more in enumerate(
-                (1, failed(part), max(tokens, in_view), in_view, cut, whole)
+                (1, part.id in fails, max(tokens, in_view), in_view, cut, whole)
             ):
                 total[place] += more
     for name, counts in sorted(sums.items(), key=lambda item: (-item[1][2], item[0])):

@@ -1,12 +1,11 @@
 """Turns and checkpoints, a line each."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from sidecar.core.conversation.call_outcome import failed
 from sidecar.core.conversation.turns import first_line, title_of, tool_parts, turns
-from sidecar.core.parts import Message, StepFinishPart, Usage
+from sidecar.core.parts import Message, PartId, StepFinishPart, Usage
 from sidecar.core.text.visible import visible
 from sidecar.observe.report.course import (
     CourseChange,
@@ -47,6 +46,7 @@ def turn_lines(
     log: SessionLog,
     requests: Sequence[CourseRequest],
     changes: Sequence[CourseChange],
+    fails: Container[PartId],
     clean: Callable[[str], str],
 ) -> tuple[CourseTurn, ...]:
     asked: dict[int, list[CourseRequest]] = {}
@@ -72,7 +72,7 @@ def turn_lines(
                 _title(turn.messages, clean),
                 len(own),
                 len(calls),
-                sum(map(failed, calls)),
+                sum(part.id in fails for part in calls),
                 _held(turn.messages),
                 sum((one.usage for one in spent), Usage()),
                 None if None in costs else sum((c for c in costs if c is not None), Decimal(0)),
@@ -84,11 +84,12 @@ def turn_lines(
     return tuple(lines)
 
 
-def checkpoints(log: SessionLog, clean: Callable[[str], str]) -> tuple[CourseCheckpoint, ...]:
+def checkpoints(
+    log: SessionLog, titled: Callable[[str], str], clean: Callable[[str], str]
+) -> tuple[CourseCheckpoint, ...]:
     timeline = Timeline(log.messages, log.records)
     stays = {"", *timeline.talk(len(timeline.events))}
     turns_of = numbered(log.messages)
-    cleaned = titles(log.messages, clean)
     found = []
     for number, one in enumerate(timeline.checkpoints, 1):
         files = {
@@ -105,7 +106,7 @@ def checkpoints(log: SessionLog, clean: Callable[[str], str]) -> tuple[CourseChe
                 one.kind,
                 turns_of.get(one.turn_id, 0),
                 one.at,
-                cleaned(one.title),
+                titled(one.title),
                 tuple(files.values()),
                 one.message_id in stays,
             )

@@ -51,6 +51,8 @@ class Fields:
 
     def opaque(self, key: str) -> Json:
         text = self.text(key)
+        if text == "{}":
+            return {}
         try:
             check_inner(text)
             value: Json = json.loads(text)
