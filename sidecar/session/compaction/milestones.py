@@ -112,8 +112,8 @@ class Milestones:
         if self._ownership.read_only or not any(True for _ in self._log):
             return False
         crossed = (self._used() >= PRESSURE) != (self._last.used >= PRESSURE)
-        calls = (call for message in self._late() for call in tool_parts(message))
-        if moment == "step" and not crossed and not any(map(may_move_todos, calls)):
+        moved = self._hear()
+        if moment == "step" and not crossed and not moved:
             return False
         ledger = self.ledger()
         now = self._mark(ledger)
@@ -144,7 +144,9 @@ class Milestones:
                 logger.warning("no checkpoint of session %s was written: %s", row.id, error)
                 return False
 
-    def ledger(self) -> Ledger:
+    def _hear(self) -> bool:
+        """Returns whether a new call may move todos."""
+        moved = False
         for message in self._late():
             if message.status == "discarded":
                 continue
@@ -152,6 +154,11 @@ class Milestones:
                 break
             self._heard = message.id
             self._folding.hear(message)
+            moved = moved or any(map(may_move_todos, tool_parts(message)))
+        return moved
+
+    def ledger(self) -> Ledger:
+        self._hear()
         inherited = self._log.last_record(InheritedRecord)
         return with_inherited(self._folding.ledger(), filter(None, (inherited,)))
 
@@ -168,7 +175,7 @@ class Milestones:
         return late
 
     def folding(self) -> Folding:
-        self.ledger()
+        self._hear()
         return self._folding
 
     def _mark(self, ledger: Ledger) -> MilestoneMark:
