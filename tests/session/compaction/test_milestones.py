@@ -13,7 +13,7 @@ import pytest
 from sidecar.core.errors import StorageFailed
 from sidecar.core.ledger.ledger import Ledger, read_ledger
 from sidecar.core.ledger.milestone import Milestone
-from sidecar.core.parts import SessionId
+from sidecar.core.parts import SessionId, ToolPart
 from sidecar.core.text.digest import bytes_hash
 from sidecar.session.compaction import milestones
 from sidecar.session.compaction.milestones import (
@@ -152,6 +152,21 @@ async def test_an_item_that_got_done_is_a_milestone_of_its_step(desk: Desk) -> N
     told = stored(session)
     assert (told["done"], told["in_progress"], told["planned"]) == (["a"], ["b"], ["c"])
     assert not await kept.at("step")
+
+
+async def test_each_call_of_a_long_turn_is_looked_at_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+
+    def look(part: ToolPart) -> bool:
+        looked.append(part.id)
+        return False
+
+    monkeypatch.setattr(milestones, "may_move_todos", look)
+    session = await desk.open()
+    await work(desk, session, *(written(f"{number}.txt") for number in range(8)))
+    assert len(looked) == len(set(looked)) == 8
 
 
 async def test_crossing_85_per_cent_saves_once(desk: Desk) -> None:
