@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from sidecar.session.log.session_log import SessionLog
 
 
-_TOLD = frozenset({"text", "patch"})
-"""Kinds of parts that a timeline is made of: what was asked for, and which files changed."""
+_TOLD = frozenset({"text", "patch", "restored"})
+"""Parts and records that are listed: what was asked for, which files changed, what went back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class SessionRows:
 def load(
     con: sqlite3.Connection, session_id: SessionId, kinds: Container[str] | None = None
 ) -> Stored:
-    """Messages have the parts of these `kinds` alone, or all.
+    """Reads parts and records of these `kinds` alone, or all.
 
     Raises UnknownSession, or BodyBroken for the session's own row.
     """
@@ -50,7 +50,7 @@ def load(
     row = rows.decode_session(body, reader(con))
     problems = damage(f"session {session_id}", body, expected)
     messages = _messages(con, session_id, problems, kinds)
-    records = records_after(con, session_id, 0, "", problems)
+    records = records_after(con, session_id, 0, "", problems, kinds)
     return Stored(row, messages, records, tuple(problems))
 
 
@@ -158,11 +158,7 @@ def _messages(
         "ORDER BY position, id",
         (session_id,),
     )
-    found = (
-        row
-        for row in rows_of_parts
-        if kinds is None or not (kind := kind_of(row[3])) or kind in kinds
-    )
+    found = (row for row in rows_of_parts if _is_wanted(row[3], kinds))
     headers = con.execute(
         "SELECT id, body, hash FROM message WHERE session_id = ? ORDER BY number", (session_id,)
     )
@@ -214,6 +210,7 @@ def records_after(
     after: int,
     previous: str,
     problems: list[str],
+    kinds: Container[str] | None = None,
 ) -> tuple[Record, ...]:
     """Returns the records after revision `after`, whose hash is `previous`."""
     decode = partial(rows.decode_record, read=reader(con))
@@ -226,10 +223,16 @@ def records_after(
         name = f"record {revision} of {session_id}"
         problems.extend(damage(name, body, expected, previous))
         previous = expected
+        if not _is_wanted(body, kinds):
+            continue
         record = readable(name, body, decode, problems)
         if record is not None:
             records.append(record)
     return tuple(records)
+
+
+def _is_wanted(body: object, kinds: Container[str] | None) -> bool:
+    return kinds is None or not (kind := kind_of(body)) or kind in kinds
 
 
 def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[str]:

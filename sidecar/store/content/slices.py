@@ -46,7 +46,7 @@ class LogRows:
         self._read = read
 
     async def load(self, session_id: SessionId, kinds: Container[str] | None = None) -> Stored:
-        """Messages have the parts of these `kinds` alone, or all. Raises UnknownSession."""
+        """Reads parts and records of these `kinds` alone, or all. Raises UnknownSession."""
         return await self._read(lambda con: session_rows.load(con, session_id, kinds))
 
     async def window(

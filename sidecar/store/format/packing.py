@@ -18,10 +18,12 @@ SPILL_BYTES = 1024
 """Longer strings become blobs: compressed, and stored once."""
 BLOB_EXTENSION = 1
 _KIND = re.compile(
-    re.escape(TAG) + rb"[\x80-\x8f]\xa2id(?:[\xa0-\xbf]|\xd9.)[ -~]*?\xa4type[\xa0-\xbf]([a-z_]+)",
+    re.escape(TAG) + rb"[\x80-\x8f](?:\xa2id(?:[\xa0-\xbf]|\xd9.)[ -~]*?\xa4type|"
+    rb"\xa8revision(?:[\x00-\x7f]|\xcc.|\xcd.{2}|\xce.{4}|\xcf.{8})\xa4kind)[\xa0-\xbf]([a-z_]+)",
     re.S,
 )
-"""A map that begins with an `id` in plain letters and a `type`, as all parts are packed."""
+"""A map that begins with an `id` in plain letters and a `type`, as all parts are packed, or with a
+`revision` and a `kind`, as all records."""
 
 Plain: TypeAlias = "bool | int | str | list[Plain] | dict[str, Plain] | None"
 ReadBlob: TypeAlias = Callable[[str], bytes]
@@ -79,7 +81,7 @@ def unpack(body: bytes, read: ReadBlob) -> Fields:
 
 
 def kind_of(body: object) -> str:
-    """Tells a part's type in a tenth of `unpack`'s time; empty if in doubt."""
+    """Tells a part's or record's type in a tenth of `unpack`'s time; empty if in doubt."""
     found = _KIND.match(body) if isinstance(body, bytes) else None
     return "" if found is None else found[1].decode("ascii")
 

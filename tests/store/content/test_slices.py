@@ -132,12 +132,13 @@ async def test_what_is_damaged_is_told(store: Store, tmp_path: Path, damage: str
     assert records.revision == 9
 
 
-async def test_a_log_is_read_with_some_kinds_of_parts_alone(store: Store) -> None:
+async def test_a_log_is_read_with_some_kinds_of_parts_and_records_alone(store: Store) -> None:
     at = MessageId(f"msg_0_{SES}")
     await store.write(PutPart(SES, at, 1, tool("part_tool", LONG)))
     whole = await store.logs.load(SES)
-    some = await store.logs.load(SES, {"text"})
+    some = await store.logs.load(SES, {"text", "step"})
     assert len(whole.messages[0].parts) == 2
     assert some.messages[0].parts == whole.messages[0].parts[:1]
     assert some.messages[1:] == whole.messages[1:]
     assert (some.records, some.problems) == (whole.records, ())
+    assert (await store.logs.load(SES, {"text"})).records == ()

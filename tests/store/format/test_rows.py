@@ -178,3 +178,9 @@ def test_a_part_tells_its_kind_unless_in_doubt(part: Part) -> None:
     plain = replace(part, id=core.PartId("part_01k9"))
     assert kind_of(rows.encode_part(plain, 0).body) == kind
     assert kind_of(b"mp1:") == kind_of(b"") == kind_of(None) == kind_of(7) == ""
+
+
+@given(st.integers(0, 2**63 - 1), st.sampled_from(("restored", "turn_started", "step")))
+def test_a_record_tells_its_kind_too(revision: int, kind: str) -> None:
+    body = pack(rows.record_fields(Record(revision, kind, 1, {"kind": "other"}))).body
+    assert kind_of(body) == kind
