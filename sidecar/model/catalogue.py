@@ -4,8 +4,9 @@ A test compares prices with `genai-prices`, the source for other models. Other f
 pages, 2026-11.
 """
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from decimal import Decimal
 from functools import lru_cache
 from types import MappingProxyType
@@ -71,6 +72,10 @@ _PRICED_AS: Mapping[ProviderKind, str] = {
     "azure": "azure",
 }
 """Providers in `genai-prices`."""
+# Anthropic, Pricing, 2026-11: clouds' endpoints but the global cost a tenth more.
+REGIONAL = Decimal("1.1")
+_PLACE = re.compile(r"^(?:arn:.*/)?(?:[a-z-]+\.)?anthropic\.")
+_VERSION = re.compile(r"-v\d+(?::\w+)*$")
 
 
 @lru_cache(maxsize=256)
@@ -86,13 +91,17 @@ def lookup(model_id: str) -> ModelInfo:
 
 
 @lru_cache(maxsize=256)
-def lookup_at(model_id: str, kind: ProviderKind, window: int | None) -> ModelInfo:
-    """Finds a named provider's model by its own id; `window` is what a local server was given."""
+def lookup_at(
+    model_id: str, kind: ProviderKind, window: int | None, region: str = "global"
+) -> ModelInfo:
+    """Finds a provider's model by its own id; `window` is a local server's, `region` Vertex'."""
     if kind in LOCAL:
         free = ModelInfo(model_id, window or LOCAL_WINDOW, OUTPUT, OLDER, _price("0 0 0 0 0"))
         return replace(free, cache=rules_of(kind, model_id))
     if kind in _CLAUDE:
-        return lookup(model_id)
+        dearer = kind == "vertex" and region != "global"
+        dearer = dearer or (kind == "bedrock" and "global." not in model_id)
+        return _dearer(lookup(model_id)) if dearer else lookup(model_id)
     found = _from_genai_prices(model_id, _PRICED_AS.get(kind)) or _cautious(model_id)
     cache = rules_of(kind, model_id)
     if cache.by == "marks" and not cache.minimum:
@@ -107,8 +116,16 @@ def _cautious(model_id: str, window: int | None = None) -> ModelInfo:
     return ModelInfo(model_id, window or WINDOW, OUTPUT, CURRENT, cache=cache)
 
 
+def _dearer(info: ModelInfo) -> ModelInfo:
+    cards = [
+        card and Price(*(getattr(card, one.name) * REGIONAL for one in fields(card)))
+        for card in (info.price, info.tier_price)
+    ]
+    return replace(info, price=cards[0], tier_price=cards[1])
+
+
 def _undated(model_id: str) -> str:
-    name = model_id.removeprefix("anthropic.").partition("@")[0]
+    name = _VERSION.sub("", _PLACE.sub("", model_id)).partition("@")[0]
     head, _, tail = name.rpartition("-")
     return head if len(tail) == 8 and tail.isdigit() else name
 

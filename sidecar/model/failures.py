@@ -8,6 +8,7 @@ APIError without a status, if it sees one.
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
+from types import MappingProxyType
 from urllib.parse import urljoin, urlsplit
 
 from sidecar.core.errors import ModelFailed, ModelFailure
@@ -17,8 +18,14 @@ from sidecar.model.stalls import Endless, Stalled
 
 _PASSING_STATUS = frozenset({408, 409, 429})
 _STREAM_RETRYABLE = frozenset(
-    {"overloaded_error", "api_error", "rate_limit_error", "timeout_error"}
-)
+    {
+        "overloaded_error", "api_error", "rate_limit_error", "timeout_error",
+        # Bedrock's.
+        "throttlingException", "serviceUnavailableException", "internalServerException",
+        "modelStreamErrorException", "modelTimeoutException",
+    }
+)  # fmt: skip
+_OVERLOADED = ("overloaded_error", "throttlingException", "serviceUnavailableException")
 _KINDS: dict[int, ModelFailure] = {
     401: "authentication",
     403: "authentication",
@@ -37,7 +44,14 @@ _ADVICE: dict[str, str] = {
     "network": "check the connection and the provider's base URL, then send the prompt again",
     "interrupted": "the answer broke off: send the prompt again",
     "bad_request": "the provider refused the request",
+    "model": "check the model's id (`sidecar models` lists some) and the provider's base URL",
 }
+_NO_MODEL = (
+    "model identifier is invalid",
+    "on-demand throughput",
+    "not a valid model id",
+    "model not exist",
+)
 
 
 _CODES: dict[str, tuple[ModelFailure, bool]] = {
@@ -58,6 +72,7 @@ _REFUSALS = (
 """Beginnings of words for requests that stay wrong."""
 _TOO_LONG = (
     "prompt is too long",
+    "input is too long",
     "exceeds the maximum number of tokens",
     "request payload size exceeds",
     "maximum context length",
@@ -80,8 +95,24 @@ class ToldFailure(Exception):
         self.code = code
 
 
-def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
-    """Redacts `key`, which some servers quote."""
+def classify(
+    error: Exception, now: Millis, key: str = "", advice: Mapping[str, str] = MappingProxyType({})
+) -> ModelFailed:
+    """Redacts `key`, which some servers quote; `advice` stands before the usual."""
+    failed = _told(error, now, key)
+    if failed.status is not None and 300 <= failed.status < 400:
+        return failed
+    said, kind = failed.message.rstrip("."), str(failed.failure)
+    unknown = failed.status == 404 or any(words in said.lower() for words in _NO_MODEL)
+    if unknown and kind == "bad_request":
+        kind = "model"
+    told = advice.get(kind, _ADVICE[kind])
+    failed.message = f"{said}; {told}" if said else told
+    failed.args = (failed.message,)
+    return failed
+
+
+def _told(error: Exception, now: Millis, key: str) -> ModelFailed:
     status = getattr(error, "status_code", getattr(error, "code", None))
     kind_word = str(getattr(error, "type", "") or "")
     said = Redaction((key,) if key else ()).text(_said(error))
@@ -93,8 +124,9 @@ def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
     if isinstance(error, Endless):
         return _failed("interrupted", str(error), retryable=False)
     if status == 200:
-        overloaded = kind_word == "overloaded_error"
-        kind: ModelFailure = "overloaded" if overloaded else "interrupted"
+        if _is_too_long(said):
+            return _failed("context_overflow", said, retryable=False)
+        kind: ModelFailure = "overloaded" if kind_word in _OVERLOADED else "interrupted"
         return _failed(kind, said, retryable=kind_word in _STREAM_RETRYABLE or not kind_word)
     if isinstance(status, int):
         return _by_status(error, status, said, now)
@@ -219,13 +251,14 @@ def _redirected(error: Exception, status: int) -> ModelFailed:
 def _failed(
     kind: ModelFailure, said: str, *, retryable: bool, status: int | None = None
 ) -> ModelFailed:
-    message = f"{said.rstrip('.')}; {_ADVICE[kind]}" if said else _ADVICE[kind]
-    return ModelFailed(message, kind=kind, status=status, retryable=retryable)
+    return ModelFailed(said, kind=kind, status=status, retryable=retryable)
 
 
 def _said(error: Exception) -> str:
     # The SDK's own message quotes the request.
     body = getattr(error, "body", None)
+    # Vertex answers with a list.
+    body = body[0] if isinstance(body, list) and body else body
     inner = body.get("error") if isinstance(body, dict) else None
     for told in (inner, body):
         message = told.get("message") if isinstance(told, dict) else None

@@ -100,7 +100,7 @@ class HostedModel(ABC):
         except ModelFailed:
             raise
         except Exception as error:  # noqa: BLE001 - the SDKs' failures have no common base
-            raise self._failed(error) from None
+            raise self.failed(error) from None
         return replace(usage, requests=1)
 
     async def warm_up(self) -> None:
@@ -144,11 +144,14 @@ class HostedModel(ABC):
         except (asyncio.CancelledError, GeneratorExit, ModelFailed):
             raise
         except Exception as error:  # noqa: BLE001 - the SDKs' failures have no common base
-            raise self._failed(error) from None
+            raise self.failed(error) from None
 
-    def _failed(self, error: Exception) -> ModelFailed:
+    def failed(self, error: Exception) -> ModelFailed:
+        return self.classified(error, {})
+
+    def classified(self, error: Exception, advice: Mapping[str, str]) -> ModelFailed:
         # Without the chain: the SDKs' exceptions quote headers and bodies.
-        return classify(error, self._now(), self.endpoint.api_key)
+        return classify(error, self._now(), self.endpoint.api_key, advice)
 
     def unusable(self, error: Exception) -> ModelFailed:
         text = f"the provider {self.endpoint.name} cannot be used: {error}"

@@ -1,6 +1,7 @@
 """The models of a daemon, by id."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -88,10 +89,13 @@ class Models:
 
     def info(self, model_id: str) -> ModelInfo:
         named = self._named(model_id)
-        if named is None:
-            return replace(lookup(model_id.removeprefix(f"{USUAL}/")), id=model_id)
-        own = model_id.removeprefix(f"{named.name}/")
-        return replace(lookup_at(own, named.kind, self._config.window), id=model_id)
+        name, kind = (named.name, named.kind) if named else (USUAL, self._config.provider.name)
+        own = model_id.removeprefix(f"{name}/")
+        if kind not in KINDS or own == OFFLINE_MODEL:
+            return replace(lookup(own), id=model_id)
+        # As the SDK reads, which demands one.
+        region = os.environ.get("CLOUD_ML_REGION", "global")
+        return replace(lookup_at(own, kind, self._config.window, region), id=model_id)
 
     async def counter(self) -> Count:
         self._count = await self._vocabulary.counter()

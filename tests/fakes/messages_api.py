@@ -124,6 +124,26 @@ class FakeMessagesApi(Loopback):
         with self._arrived:
             assert self._arrived.wait_for(lambda: len(self.requests) >= count, limit)
 
+    def opened(self, path: str, headers: dict[str, str], content: bytes) -> Body | Reply:
+        """Give the Messages API's body of what a server was sent, or what that refuses."""
+        body: Body = json.loads(content)
+        known = path == "/v1/messages"
+        return body if known else status(404, "not_found_error", f"no {path}, {headers}")
+
+    content_type = "text/event-stream"
+
+    def frame(self, kind: str, data: Body) -> bytes:
+        """Give an event as it is streamed."""
+        return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()
+
+    def frame_of_error(self, reply: Reply) -> bytes:
+        return self.frame("error", {"error": {"type": reply.error, "message": "mid-stream"}})
+
+    def error(self, reply: Reply) -> tuple[Any, dict[str, str]]:
+        """Give a refusal's body and headers."""
+        told = {"type": "error", "error": {"type": reply.error, "message": reply.message}}
+        return told, reply.headers
+
     def take(self, headers: dict[str, str], body: Body) -> Reply:
         """Record a request, check it as the API would, and choose the answer."""
         summary = headers.get("x-sidecar-purpose") == "summary"
@@ -213,9 +233,15 @@ def _connection(api: FakeMessagesApi) -> type[BaseHTTPRequestHandler]:  # noqa: 
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            reply = api.take({k.lower(): v for k, v in self.headers.items()}, body)
+            content = self.rfile.read(int(self.headers["content-length"]))
+            headers = {k.lower(): v for k, v in self.headers.items()}
             self.close_connection = True
+            body = api.opened(self.path, headers, content)
+            if isinstance(body, Reply):
+                api.refused.append(body.message)
+                self._refuse(body)
+                return
+            reply = api.take(headers, body)
             try:
                 self._answer(reply, body["model"], streamed=body.get("stream") is True)
             except (BrokenPipeError, ConnectionResetError):
@@ -229,7 +255,7 @@ def _connection(api: FakeMessagesApi) -> type[BaseHTTPRequestHandler]:  # noqa: 
                 self._whole(reply, model)
                 return
             self.send_response(200)
-            self.send_header("content-type", "text/event-stream")
+            self.send_header("content-type", api.content_type)
             self.send_header("connection", "close")
             # A length that is never reached makes an early close visible as a dropped body.
             if reply.failure == "drop":
@@ -243,29 +269,28 @@ def _connection(api: FakeMessagesApi) -> type[BaseHTTPRequestHandler]:  # noqa: 
                 time.sleep(reply.pace)
 
         def _send(self, kind: str, data: Body) -> None:
-            payload = json.dumps({"type": kind, **data})
-            self.wfile.write(f"event: {kind}\ndata: {payload}\n\n".encode())
+            self._write(api.frame(kind, data))
+
+        def _write(self, data: bytes) -> None:
+            self.wfile.write(data)
             self.wfile.flush()
 
         def _break(self, reply: Reply) -> None:
             match reply.failure:
                 case "error_event":
-                    self._send("error", {"error": {"type": reply.error, "message": "mid-stream"}})
+                    self._write(api.frame_of_error(reply))
                 case "stall":
                     api.stalled()
                 case "drip":
                     while not api.stalled(0.05):
-                        self.wfile.write(b":")
-                        self.wfile.flush()
+                        self._write(b":")
                 case "garbage":
-                    self.wfile.write(b"event: content_block_delta\ndata: {not json\n\n")
-                    self.wfile.flush()
+                    self._write(b"event: content_block_delta\ndata: {not json\n\n")
                 case _:
                     pass
 
         def _refuse(self, reply: Reply) -> None:
-            error = {"type": "error", "error": {"type": reply.error, "message": reply.message}}
-            self._json(reply.code, error, reply.headers)
+            self._json(reply.code, *api.error(reply))
 
         def _whole(self, reply: Reply, model: str) -> None:
             """Answer without a stream; only what asks for no tokens does that here."""
@@ -274,7 +299,7 @@ def _connection(api: FakeMessagesApi) -> type[BaseHTTPRequestHandler]:  # noqa: 
             end = {"content": [], "stop_reason": "max_tokens", "usage": usage}
             self._json(200, {**message, **end}, reply.headers)
 
-        def _json(self, code: int, body: Body, headers: dict[str, str]) -> None:
+        def _json(self, code: int, body: Any, headers: dict[str, str]) -> None:
             payload = json.dumps(body).encode()
             self.send_response(code)
             self.send_header("content-type", "application/json")

@@ -12,6 +12,7 @@ from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.failures import EndedEarly
 from sidecar.model.hosted import HostedModel, drained, timeout, written
 from sidecar.model.late_names import late_names
+from sidecar.model.messages.clouds import CLOUDS, Cloud, advice, is_unsent
 from sidecar.model.messages.decode import ResponseDecoder, usage_of
 from sidecar.model.messages.encode import Encoder, encode
 from sidecar.model.stalls import AnswerLimits, InTime
@@ -19,17 +20,13 @@ from sidecar.model.stalls import AnswerLimits, InTime
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
-_CLIENTS = {
-    "anthropic": "AsyncAnthropic",
-    "bedrock": "AsyncAnthropicBedrock",
-    "vertex": "AsyncAnthropicVertex",
-    "foundry": "AsyncAnthropicFoundry",
-}
-_BODIES_CHANGED = frozenset({"bedrock", "vertex"})
-"""Providers whose SDK clients write into the body, which others get as bytes."""
 NO_KEY = (
     "there is no API key: set ANTHROPIC_API_KEY or the provider's apiKey, "
     'or choose the model "offline", which needs none'
+)
+NO_PACKAGE = (
+    "this needs the package {}, an extra of Sidecar: in its checkout, "
+    "`uv tool install --force '.[{}]'`"
 )
 
 
@@ -40,8 +37,22 @@ class AnthropicModel(HostedModel):
     def _encoder(self) -> Encoder:
         return Encoder()
 
+    @property
+    def _cloud(self) -> Cloud:
+        cloud = CLOUDS.get(self.endpoint.name)
+        if cloud is None:
+            raise ModelFailed(
+                f"there is no provider {self.endpoint.name!r}; there are {', '.join(CLOUDS)}",
+                kind="bad_request",
+            )
+        return cloud
+
     def body(self, request: ModelRequest) -> JsonObject:
-        return {**encode(request), "stream": True}
+        return {**self._encoded(request), "stream": True}
+
+    def _encoded(self, request: ModelRequest) -> JsonObject:
+        version = self._cloud.version
+        return {**encode(request), **({"anthropic_version": version} if version else {})}
 
     def missing_key(self) -> str:
         keyed = self.endpoint.name == "anthropic" and self.endpoint.hosted
@@ -82,23 +93,23 @@ class AnthropicModel(HostedModel):
             raise EndedEarly
 
     def _sent(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-        if self.endpoint.name in _BODIES_CHANGED:
-            return {"body": self.body(request) if stream else encode(request)}
+        if self._cloud.rewritten:
+            return {"body": self.body(request) if stream else self._encoded(request)}
         # The SDK copies a body value by value.
         return {"content": self._encoder.write(request, stream=stream)}
 
     def load(self) -> "AsyncAnthropic":
-        name = _CLIENTS.get(self.endpoint.name)
-        if name is None:
-            known = ", ".join(_CLIENTS)
-            raise ModelFailed(
-                f"there is no provider {self.endpoint.name!r}; there are {known}",
-                kind="bad_request",
-            )
+        cloud = self._cloud
+        if cloud.package:
+            try:
+                importlib.import_module(cloud.package)
+            except ModuleNotFoundError:
+                missing = ImportError(NO_PACKAGE.format(cloud.package, cloud.extra))
+                raise self.unusable(missing) from None
         with late_names("anthropic", within="types"):
             sdk = importlib.import_module("anthropic")
             self._stream_class = sdk.AsyncStream[object]
-            make = getattr(sdk, name)
+            make = getattr(sdk, cloud.client)
         self.sdk = f"anthropic {sdk.__version__}"
         options = {"max_retries": 0, "timeout": timeout(self.stall), **self._account()}
         try:
@@ -106,6 +117,13 @@ class AnthropicModel(HostedModel):
         except (ImportError, TypeError, ValueError, sdk.AnthropicError) as error:
             raise self.unusable(error) from None
         return client
+
+    def failed(self, error: Exception) -> ModelFailed:
+        cloud = self._cloud
+        # The SDK looks for the account at each request.
+        if cloud.account and is_unsent(error):
+            return ModelFailed(f"{error}; {cloud.account}", kind="authentication")
+        return self.classified(error, advice(cloud))
 
     def _account(self) -> dict[str, Any]:
         endpoint = self.endpoint
@@ -123,6 +141,6 @@ class AnthropicModel(HostedModel):
                 kind="bad_request",
             )
         # A cloud's credentials and region come from its own environment, as its tools do.
-        key = endpoint.api_key if endpoint.name == "foundry" else ""
+        key = endpoint.api_key if self._cloud.keyed else ""
         options = {"base_url": endpoint.base_url, "api_key": key}
         return {name: value for name, value in options.items() if value}

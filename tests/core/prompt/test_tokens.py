@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sidecar.config.provider_settings import ProviderKind
 from sidecar.core.parts import Media, Usage
 from sidecar.core.prompt.pricing import money, price
 from sidecar.core.prompt.render import (
@@ -28,7 +29,7 @@ from sidecar.core.prompt.tokens import (
     count_media,
     observe,
 )
-from sidecar.model.catalogue import KNOWN, MODELS, lookup
+from sidecar.model.catalogue import KNOWN, MODELS, lookup, lookup_at
 
 
 def words(text: str) -> int:
@@ -165,13 +166,28 @@ def test_dated_ids_stand_for_their_model() -> None:
     assert lookup("anthropic.claude-opus-5-5").price == lookup("claude-opus-5-5").price
 
 
-@pytest.mark.parametrize("name", [name for name in KNOWN if name != "offline"])
-def test_our_prices_are_those_of_the_catalogue(name: str) -> None:
+CLAUDE = [name for name in KNOWN if name != "offline"]
+AT_CLOUDS: list[tuple[ProviderKind, str, str, str]] = [
+    ("anthropic", "{}", "anthropic", "global"),
+    ("bedrock", "global.anthropic.{}-v1:0", "aws", "global"),
+    ("bedrock", "us.anthropic.{}-v1:0", "aws", "global"),
+    ("bedrock", "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.{}", "aws", "global"),
+    ("vertex", "{}@20251101", "google", "global"),
+]
+
+
+@pytest.mark.parametrize(("kind", "spelt", "provider", "region"), AT_CLOUDS)
+@pytest.mark.parametrize("name", CLAUDE)
+def test_our_prices_are_those_of_the_catalogue(
+    name: str, kind: ProviderKind, spelt: str, provider: str, region: str
+) -> None:
     from genai_prices import Usage as Priced
     from genai_prices import calc_price
 
-    ours = MODELS[name].price
+    found = lookup_at(spelt.format(name), kind, None, region)
+    ours, asked = found.price, spelt.format(name).rpartition("/")[2]
     assert ours is not None
+    assert found.window == MODELS[name].window
     for field, card in (
         (Priced(input_tokens=1_000), ours.input),
         (Priced(output_tokens=1_000), ours.output),
@@ -179,7 +195,16 @@ def test_our_prices_are_those_of_the_catalogue(name: str) -> None:
         (Priced(input_tokens=1_000, cache_write_tokens=1_000), ours.write_5m),
     ):
         try:
-            theirs = calc_price(field, model_ref=name, provider_id="anthropic")
+            theirs = calc_price(field, model_ref=asked, provider_id=provider)
         except LookupError:
-            pytest.skip(f"genai-prices does not know {name}")
+            pytest.skip(f"genai-prices does not know {asked}")
         assert theirs.total_price == card / 1_000, (name, field)
+
+
+def test_a_region_at_vertex_costs_a_tenth_more() -> None:
+    info = lookup_at("claude-haiku-5-5@20261001", "vertex", None, "us-east5")
+    plain = lookup("claude-haiku-5-5")
+    for card, base in ((info.price, plain.price), (info.tier_price, plain.tier_price)):
+        assert card is not None
+        assert base is not None
+        assert card.input == base.input * Decimal("1.1")

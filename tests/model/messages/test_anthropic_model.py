@@ -5,9 +5,7 @@ import logging
 import socket
 from collections.abc import AsyncIterator
 from importlib.metadata import version
-from typing import Any
 
-import anthropic
 import pytest
 
 from sidecar.core.conversation.stream import (
@@ -233,38 +231,17 @@ async def test_the_key_is_never_shown(caplog: pytest.LogCaptureFixture) -> None:
     assert failed.value.__suppress_context__
 
 
-@pytest.mark.parametrize(
-    ("name", "variable"),
-    [("Bedrock", "AWS_REGION"), ("Vertex", "CLOUD_ML_REGION"), ("Foundry", "NOTHING")],
-)
-async def test_clouds_are_chosen_by_configuration(
-    monkeypatch: pytest.MonkeyPatch, name: str, variable: str
-) -> None:
-    made: list[object] = []
-    client = getattr(anthropic, f"AsyncAnthropic{name}")
-
-    def make(**given: Any) -> object:
-        made.append(client(**given))
-        return made[-1]
-
-    monkeypatch.setattr(anthropic, f"AsyncAnthropic{name}", make)
-    monkeypatch.setenv(variable, "us-east-1")
-    monkeypatch.setenv("ANTHROPIC_VERTEX_PROJECT_ID", "project")
-    cloud = AnthropicModel(
-        Endpoint(name.lower(), "http://127.0.0.1:9", KEY), now=lambda: 0, random=lambda: 0.0
-    )
-    await cloud.warm_up()
-    assert len(made) == 1
+async def test_foundry_is_chosen_by_configuration() -> None:
+    with FakeMessagesApi() as api:
+        endpoint = Endpoint("foundry", api.url, KEY)
+        cloud = AnthropicModel(endpoint, now=lambda: 0, random=lambda: 0.0)
+        _OPEN.append(cloud)
+        assert folded(await gather(cloud)).stop == "end_turn"
+        assert api.refused == []
+        assert KEY in str(api.requests[0].headers)
 
 
-async def test_a_cloud_that_is_not_set_up_says_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for variable in ("AWS_REGION", "AWS_DEFAULT_REGION"):
-        monkeypatch.delenv(variable, raising=False)
-    cloud = AnthropicModel(Endpoint("bedrock"), now=lambda: 0, random=lambda: 0.0)
-    with pytest.raises(ModelFailed, match="AWS_REGION"):
-        await gather(cloud)
+async def test_an_unknown_provider_is_told() -> None:
     unknown = AnthropicModel(Endpoint("elsewhere"), now=lambda: 0, random=lambda: 0.0)
     with pytest.raises(ModelFailed, match="there are anthropic, bedrock"):
         await gather(unknown)
