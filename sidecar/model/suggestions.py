@@ -1,5 +1,6 @@
 """Models to choose from: each kind of provider's usual ones, and their needs."""
 
+import os
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 
@@ -7,13 +8,24 @@ from sidecar.config import Config
 from sidecar.config.provider_settings import KINDS, LOCAL, VARIABLES, NamedProvider, ProviderKind
 from sidecar.model.catalogue import KNOWN
 
+_NEWEST = ("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5")
 _USUAL: Mapping[ProviderKind, tuple[str, ...]] = {
     "openai": ("gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-astra", "gpt-6-luna", "gpt-5.5"),
     "gemini": ("gemini-3.8-flash", "gemini-3.1-pro-preview", "gemini-3.5-flash-lite"),
     "deepseek": ("deepseek-v4-pro", "deepseek-v4-flash"),
+    "bedrock": tuple(f"global.anthropic.{name}" for name in _NEWEST),
+    "vertex": _NEWEST,
 }
 """By `genai-prices` 0.2.3; any other id can be named, too."""
-_CLAUDE: frozenset[ProviderKind] = frozenset({"anthropic", "bedrock", "vertex", "foundry"})
+_PACKAGES: Mapping[ProviderKind, tuple[str, str]] = {
+    "bedrock": ("boto3", "bedrock"),
+    "vertex": ("google.auth", "vertex"),
+    "gemini": ("google.genai", "gemini"),
+}
+_NEEDED: Mapping[ProviderKind, tuple[str, ...]] = {
+    "vertex": ("CLOUD_ML_REGION", "ANTHROPIC_VERTEX_PROJECT_ID"),
+}
+"""Variables without which the SDK refuses."""
 
 
 def suggested(config: Config) -> tuple[str, ...]:
@@ -45,9 +57,12 @@ def missing(one: NamedProvider) -> str:
     names = VARIABLES.get(one.kind, ())
     if not one.api_key and names and one.kind not in LOCAL:
         return f"set {names[0]}"
-    if one.kind in _CLAUDE:
+    unset = [name for name in _NEEDED.get(one.kind, ()) if not os.environ.get(name)]
+    if unset:
+        return f"set {unset[0]}"
+    if one.kind in ("anthropic", "foundry"):
         return ""
-    package, extra = ("google.genai", "gemini") if one.kind == "gemini" else ("openai", "openai")
+    package, extra = _PACKAGES.get(one.kind, ("openai", "openai"))
     return "" if _is_installed(package) else f"install the extra `{extra}`"
 
 

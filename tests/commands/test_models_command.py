@@ -30,6 +30,9 @@ def test_it_lists_models_with_prices_and_what_is_missing() -> None:
     assert ours["window"] == 1_050_000
     assert rows["gemini/gemini-3.8-flash"]["missing"] == "set GEMINI_API_KEY"
     assert rows["offline"]["missing"] is None
+    assert rows["bedrock/global.anthropic.claude-opus-5-5"]["price"] == claude["price"]
+    vertex = rows["vertex/claude-opus-5-5"]
+    assert (vertex["price"], vertex["missing"]) == (claude["price"], "set CLOUD_ML_REGION")
     # None that is suggested is "cost unknown".
     assert all(row["price"] for row in rows.values())
 

@@ -18,6 +18,7 @@ from sidecar.commands.terminal import shown, terminal
 from sidecar.commands.upkeep.doctor_sizes import Finding, in_bytes, sizes
 from sidecar.config import Config, load, user_file
 from sidecar.config.document import public
+from sidecar.config.provider_settings import KINDS, NamedProvider
 from sidecar.core.errors import StorageFailed
 from sidecar.core.text.visible import visible
 from sidecar.daemon.stores import open_store
@@ -76,6 +77,9 @@ def _key(config: Config) -> Finding:
             return Finding("note", "model", where, advice)
         return Finding("ok", "model", where)
     named = next((p for p in config.providers if config.model.startswith(f"{p.name}/")), None)
+    own = (kind for kind in KINDS if kind == provider.name != "anthropic")
+    key = provider.api_key
+    named = named or next((NamedProvider(kind, kind, api_key=key) for kind in own), None)
     if named is not None:
         lacks = missing(named)
         return Finding("note" if lacks else "ok", "model", config.model, lacks)

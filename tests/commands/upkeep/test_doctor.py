@@ -57,14 +57,10 @@ def test_names_that_are_no_text_and_many_folders() -> None:
     assert snapshots([])[0].found == "none yet"
 
 
-def test_named_providers_are_told_with_what_they_lack(tmp_path: Path) -> None:
+def doctor(tmp_path: Path, text: str) -> str:
     settings = tmp_path / "sidecar" / "config.toml"
     settings.parent.mkdir()
-    settings.write_text(
-        'model = "work/gpt-5.5"\n[providers.work]\nkind = "openai"\napi_key = "env:WORK_KEY"\n'
-        '[providers.lab]\nkind = "vllm"\nbase_url = "http://gpu.example.org:8000/v1"\n'
-        '[providers.far]\nkind = "openai"\nbase_url = "http://far.example.org/v1"\napi_key = "k"\n'
-    )
+    settings.write_text(text)
     clean = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
     told = subprocess.run(
         [sys.executable, "-m", "sidecar", "doctor"],
@@ -77,7 +73,22 @@ def test_named_providers_are_told_with_what_they_lack(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
     ).stdout
-    said = " ".join(told.split())
+    return " ".join(told.split())
+
+
+def test_a_cloud_that_is_the_usual_provider_is_told_with_what_it_lacks(tmp_path: Path) -> None:
+    said = doctor(tmp_path, 'model = "claude-opus-5-5"\n[provider]\nname = "vertex"\n')
+    assert "claude-opus-5-5 set CLOUD_ML_REGION" in said
+    assert "ANTHROPIC_API_KEY" not in said
+
+
+def test_named_providers_are_told_with_what_they_lack(tmp_path: Path) -> None:
+    said = doctor(
+        tmp_path,
+        'model = "work/gpt-5.5"\n[providers.work]\nkind = "openai"\napi_key = "env:WORK_KEY"\n'
+        '[providers.lab]\nkind = "vllm"\nbase_url = "http://gpu.example.org:8000/v1"\n'
+        '[providers.far]\nkind = "openai"\nbase_url = "http://far.example.org/v1"\napi_key = "k"\n',
+    )
     assert "work/gpt-5.5" in said
     assert "set OPENAI_API_KEY" in said
     assert "lab/… by vllm at http://gpu.example.org:8000/v1" in said
