@@ -49,8 +49,8 @@ _ADVICE: dict[str, str] = {
 _NO_MODEL = (
     "model identifier is invalid",
     "on-demand throughput",
-    "not a valid model id",
     "model not exist",
+    "is not a valid model",
 )
 
 
@@ -73,6 +73,7 @@ _REFUSALS = (
 _TOO_LONG = (
     "prompt is too long",
     "input is too long",
+    "exceeded max context length",
     "exceeds the maximum number of tokens",
     "request payload size exceeds",
     "maximum context length",

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.plain import PlainClient, say
-from tests.fakes.messages_api import FakeMessagesApi, broken, status, text, thinking, tools
-from tests.fakes.validation import first_difference
+from tests.fakes.messages_api import FakeMessagesApi, status, text, tools
 
 pytestmark = pytest.mark.long
 
@@ -20,60 +19,6 @@ KEY = "sk-ant-secret-of-the-test"
 def options(api: FakeMessagesApi, **given: Any) -> dict[str, Any]:
     provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": KEY}
     return {"model": "claude-sonnet-4-6", "provider": provider, **given}
-
-
-def test_the_prefix_is_the_same_after_kill(start: Start, workspace: Path) -> None:
-    (workspace / "AGENTS.md").write_text("Use tabs.\n")
-    with FakeMessagesApi() as api:
-        api.script(
-            thinking("hm", "signed", tools(("toolu_1", "read_file", {"path": "notes.txt"}))),
-            text("It says alpha."),
-        )
-        client = start()
-        client.start(**options(api))
-        session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
-        result = say(client, session, "what do the notes say? " * 200)
-        assert result["stopReason"] == "end_turn", result
-        assert float(result["cost"]) > 0
-        assert result["usage"]["cachedReadTokens"] > 0
-        assert result["meter"]["accuracy"] == "exact"
-        assert result["meter"]["cache"]["warm"] is True
-        client.kill()
-        (workspace / "AGENTS.md").write_text("Use spaces.\n")
-        again = start()
-        again.start(**options(api))
-        again.request("session/load", {"sessionId": session, "replay": False})
-        say(again, session, "and now?")
-        first, second, third = (r.body for r in api.requests)
-        assert first_difference(first, second) is None
-        assert first_difference(second, third) is None
-        assert "Use tabs." in json.dumps(third["system"])
-        assert "\\nUse spaces.\\n\\n</instructions-changed>" in json.dumps(third["messages"][-1])
-        assert third["messages"][1]["content"][0] == {
-            "type": "thinking",
-            "thinking": "hm",
-            "signature": "signed",
-        }
-        assert (api.refused, api.prefix_breaks) == ([], [])
-
-
-def test_a_retry_is_shown_and_leaves_nothing_twice(start: Start, workspace: Path) -> None:
-    with FakeMessagesApi() as api:
-        api.script(broken("drop", after=5), status(529, "overloaded_error"), text("whole"))
-        client = start()
-        client.start(**options(api, retry={"attempts": 3, "capMs": 5000}))
-        session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
-        assert say(client, session, "go")["stopReason"] == "end_turn"
-        retries = [n["params"] for n in client.notifications if n["method"] == "session/retrying"]
-        assert [r["attempt"] for r in retries] == [1, 2]
-        streamed = [u["_meta"]["sidecar"]["partId"] for u in client.updates("agent_message_chunk")]
-        assert set(retries[0]["discard"]) == {streamed[0]}
-        client.kill()
-        again = start()
-        again.start(**options(api))
-        again.request("session/load", {"sessionId": session})
-        told = "".join(u["content"]["text"] for u in again.updates("agent_message_chunk"))
-        assert told == "whole"
 
 
 def retries(client: PlainClient) -> list[Any]:

@@ -27,9 +27,9 @@ class CacheSimulator:
     count: Callable[[str], int] = lambda text: max(1, len(text) // 4)
     _entries: dict[str, tuple[float, float]] = field(default_factory=dict)
 
-    def request(self, body: Body) -> dict[str, Any]:
+    def request(self, body: Body, blocks: list[Body] | None = None) -> dict[str, Any]:
         """Give the usage of a request that starts now, and remember what it wrote."""
-        blocks = in_order(body)
+        blocks = in_order(body) if blocks is None else blocks
         hashes, sizes, places = self.prefixes(body, blocks)
         marks = [
             (i, b["cache_control"].get("ttl", "5m"))

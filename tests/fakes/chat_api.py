@@ -55,7 +55,7 @@ MANNERS = {
     "azure": Manner(
         _USUAL,
         "max_completion_tokens",
-        path="/openai/deployments/vendor-model/chat/completions",
+        path="/openai/deployments/{}/chat/completions",
     ),
     "openrouter": Manner(
         frozenset({"parallel_tool_calls", "reasoning"}),
@@ -97,7 +97,8 @@ class FakeChatApi(FakeStreamingApi):
     def refusal(self, asked: Asked) -> str | None:
         manner = self.manner
         try:
-            demand(asked.path == manner.path, f"Invalid URL (POST {asked.path})")
+            path = manner.path.format(asked.body.get("model"))
+            demand(asked.path == path, f"Invalid URL (POST {asked.path})")
             azure = "api-version=2024-10-21" if self.dialect == "azure" else ""
             demand(asked.query == azure, f"api-version: {asked.query!r}")
             kinds = {"reasoning": dict, "parallel_tool_calls": bool, "store": bool}
@@ -210,6 +211,26 @@ class FakeChatApi(FakeStreamingApi):
             demand(NAME.fullmatch(call["function"]["name"]), f"{where}: Invalid 'name'")
             arguments(call["function"]["arguments"], where)
         return [call["id"] for call in calls]
+
+    def blocks(self, body: Body) -> list[Body]:
+        found = [*body.get("tools", [])]
+        for message in body["messages"]:
+            content = message["content"]
+            parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+            found += [{**part, "role": message["role"]} for part in parts]
+            found += message.get("tool_calls", [])
+        return found
+
+    def usage(self, told: Body) -> Body:
+        read, wrote = told["cache_read_input_tokens"], told["cache_creation_input_tokens"]
+        whole = read + wrote + told["input_tokens"]
+        usage = {**USAGE, "prompt_tokens": whole, "total_tokens": whole + 50}
+        if self.dialect == "deepseek":
+            del usage["prompt_tokens_details"]
+            missed = {"prompt_cache_miss_tokens": whole - read}
+            return {**usage, "prompt_cache_hit_tokens": read, **missed}
+        details = {"cached_tokens": read, "cache_write_tokens": wrote}
+        return {**usage, "prompt_tokens_details": details}
 
     # --- answers -----------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
+from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.gemini_validation import MOST_BYTES, Body, refusal
 from tests.fakes.loopback import Loopback
 
@@ -114,12 +115,15 @@ class Recorded:
 
     path: str
     headers: dict[str, str]
-    raw: bytes
+    content: bytes
     body: Body
 
 
 class FakeGeminiApi(Loopback):
     """A server on a free port of loopback, in a thread of its own."""
+
+    cache: CacheSimulator | None = None
+    """What is cached, by which usage that is not scripted is told."""
 
     def __init__(self) -> None:
         self.requests: list[Recorded] = []
@@ -154,7 +158,14 @@ class FakeGeminiApi(Loopback):
             for part in reply.parts:
                 if signature := part.get("thoughtSignature"):
                     self.issued[signature] = part
-            return reply
+            if self.cache is None or reply.usage or reply.failure == "status":
+                return reply
+            before = [*body.get("tools", []), body.get("systemInstruction", {})]
+            told = self.cache.request({"model": path}, [*before, *body["contents"]])
+            read = told["cache_read_input_tokens"]
+            whole = read + told["input_tokens"]
+            usage = {"promptTokenCount": whole, "cachedContentTokenCount": read}
+            return replace(reply, usage={**usage, "totalTokenCount": whole + 9})
 
     def _reason(self, path: str, headers: dict[str, str], raw: bytes, body: Body) -> str | None:
         address, query = urlsplit(path).path, urlsplit(path).query

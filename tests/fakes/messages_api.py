@@ -79,6 +79,7 @@ class Recorded:
 
     headers: dict[str, str]
     body: Body
+    content: bytes = b""
 
 
 class FakeMessagesApi(Loopback):
@@ -144,12 +145,12 @@ class FakeMessagesApi(Loopback):
         told = {"type": "error", "error": {"type": reply.error, "message": reply.message}}
         return told, reply.headers
 
-    def take(self, headers: dict[str, str], body: Body) -> Reply:
+    def take(self, headers: dict[str, str], body: Body, content: bytes = b"") -> Reply:
         """Record a request, check it as the API would, and choose the answer."""
         summary = headers.get("x-sidecar-purpose") == "summary"
         with self._arrived:
             kept = self.summaries if summary else self.requests
-            kept.append(Recorded(headers, body))
+            kept.append(Recorded(headers, body, content))
             number = len(kept)
             self._arrived.notify_all()
             reason = refusal(body) or self._unbound_thinking(body)
@@ -241,7 +242,7 @@ def _connection(api: FakeMessagesApi) -> type[BaseHTTPRequestHandler]:  # noqa: 
                 api.refused.append(body.message)
                 self._refuse(body)
                 return
-            reply = api.take(headers, body)
+            reply = api.take(headers, body, content)
             try:
                 self._answer(reply, body["model"], streamed=body.get("stream") is True)
             except (BrokenPipeError, ConnectionResetError):

@@ -19,8 +19,8 @@ class PrefixSimulator(CacheSimulator):
     life: float = 600
     _prompts: list[tuple[float, list[str]]] = field(default_factory=list)
 
-    def request(self, body: Body) -> dict[str, Any]:
-        hashes, sizes, _ = self.prefixes(body, in_order(body))
+    def request(self, body: Body, blocks: list[Body] | None = None) -> dict[str, Any]:
+        hashes, sizes, _ = self.prefixes(body, in_order(body) if blocks is None else blocks)
         common = 0
         for number, (used, before) in enumerate(self._prompts):
             same = sum(1 for old, new in zip(before, hashes, strict=False) if old == new)

@@ -134,6 +134,15 @@ class FakeResponsesApi(FakeStreamingApi):
         demand(by == model, "The encrypted content is another model's.")
         demand(known == item, f"'{where}' is not the item that was given: {known} {item}")
 
+    def blocks(self, body: Body) -> list[Body]:
+        return [*body.get("tools", []), {"text": body.get("instructions", "")}, *body["input"]]
+
+    def usage(self, told: Body) -> Body:
+        read, rest = told["cache_read_input_tokens"], told["input_tokens"]
+        details = {"cached_tokens": read, "cache_write_tokens": 0}
+        total = {"input_tokens": read + rest, "total_tokens": read + rest + 50}
+        return {**USAGE, **total, "input_tokens_details": details}
+
     # --- answers -----------------------------------------------------------------------------
 
     def told(self, answer: Answer) -> str:

@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.loopback import Loopback
 
 Body = dict[str, Any]
@@ -88,6 +89,9 @@ class Asked:
 class FakeStreamingApi(Loopback, ABC):
     """A server on a free port of loopback, in a thread of its own."""
 
+    cache: CacheSimulator | None = None
+    """What is cached, by which usage that is not scripted is told."""
+
     def __init__(self) -> None:
         self.requests: list[Asked] = []
         self.refused: list[str] = []
@@ -108,6 +112,14 @@ class FakeStreamingApi(Loopback, ABC):
     def told(self, answer: Answer) -> str:
         """Give the event that tells of a failure."""
 
+    @abstractmethod
+    def blocks(self, body: Body) -> list[Body]:
+        """Give the pieces of a prompt in the order in which they are cached."""
+
+    @abstractmethod
+    def usage(self, told: Body) -> Body:
+        """Give usage as the API tells it."""
+
     @property
     def url(self) -> str:
         """The SDK's base_url."""
@@ -124,7 +136,11 @@ class FakeStreamingApi(Loopback, ABC):
             if reason := self.refusal(asked):
                 self.refused.append(reason)
                 return failing(400, message=reason, type="invalid_request_error")
-            return self._scripted.pop(0) if self._scripted else said("as you wish")
+            answer = self._scripted.pop(0) if self._scripted else said("as you wish")
+            if self.cache is None or answer.usage or answer.failure == "status":
+                return answer
+            told = self.cache.request(asked.body, self.blocks(asked.body))
+            return replace(answer, usage=self.usage(told))
 
 
 def _connection(api: FakeStreamingApi) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a class

@@ -151,7 +151,7 @@ async def test_equal_prompts_become_equal_bytes_whatever_was_sent_before() -> No
             for said in ((one,), (two,), (one, answered("so"), two), (one,)):
                 await gather(source, request(*said))
             await gather(other, request(user("one")))
-        first, *_, again, anew = (recorded.raw for recorded in api.requests)
+        first, *_, again, anew = (recorded.content for recorded in api.requests)
     assert first == again == anew
 
 

@@ -223,14 +223,6 @@ async def test_a_wrong_region_says_what_to_check(
     assert "[{" not in failed.message
 
 
-@pytest.mark.parametrize(
-    "told", ["Input is too long for requested model.", "prompt is too long: 9 tokens > 8 maximum"]
-)
-async def test_too_long_is_its_own_kind(cloud: FakeMessagesApi, made: Asking, told: str) -> None:
-    cloud.script(status(400, "invalid_request_error", told))
-    assert (await failing(made(), asked(cloud))).failure == "context_overflow"
-
-
 async def test_a_missing_package_is_named(
     cloud: FakeMessagesApi, made: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,10 +1,8 @@
 """Every way in which a call of the Responses API can fail, and what is made of it."""
 
-import asyncio
-
 import pytest
 
-from sidecar.core.conversation.stream import AttemptFailed, BlockDelta
+from sidecar.core.conversation.stream import AttemptFailed
 from sidecar.core.errors import ModelFailed
 from tests.fakes.responses_api import FakeResponsesApi
 from tests.fakes.streaming_server import Answer, broken, failing, said
@@ -71,24 +69,6 @@ async def test_what_cannot_pass_is_not_tried_again(
             await gather(hosted(api))
         assert len(api.requests) == 1
     assert (failed.value.failure, failed.value.retryable) == (kind, False)
-
-
-async def test_cancelling_closes_the_connection(hosted: Hosted) -> None:
-    with FakeResponsesApi() as api:
-        api.script(said("word " * 4_000, pace=0.002))
-        started = asyncio.Event()
-
-        async def read() -> None:
-            async for event in hosted(api).stream(asking(tokens=30_000)):
-                if isinstance(event, BlockDelta):
-                    started.set()
-
-        reading = asyncio.ensure_future(read())
-        async with asyncio.timeout(20):
-            await started.wait()
-            reading.cancel()
-            await asyncio.wait({reading})
-            assert await asyncio.to_thread(api.closed_early.wait, 10)
 
 
 async def test_an_endless_answer_is_given_up(hosted: Hosted) -> None:
