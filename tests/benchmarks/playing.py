@@ -106,9 +106,9 @@ class Listening(FakeMessagesApi):
         self._pieces: dict[str, Piece] = {}
         self.summarise = lambda *_: text(SUMMARY, piece=4_000)
 
-    def take(self, headers: dict[str, str], body: Body) -> Reply:
+    def take(self, headers: dict[str, str], body: Body, content: bytes = b"") -> Reply:
         """Answer as ever, with what the answer takes, and let go of the body."""
-        reply = super().take(headers, body)
+        reply = super().take(headers, body, content)
         if reply.failure == "none":
             written = sum(self._tokens(plain(block)) for block in reply.blocks)
             reply = replace(reply, usage={**reply.usage, "output_tokens_final": written})

@@ -20,13 +20,15 @@ _WORD = re.compile(
 )
 _OPTION = re.compile(r"(--?\w[\w-]*)(?:=(.*))?|-|--", re.DOTALL)
 
-_PIECE = r"(?![^/]*(?:\(\)|[\w@+][(\[]|\]\w))\.?[\w(\[][\w.,~+@()\[\]-]*"
-_NAME = rf"(?:{_PIECE}|\+(?:page|layout|server|error)[\w.-]*)"
+_GROUP = r"\([\w-]+\)(?=/)|\(\.{1,3}\)[\w-]+"
+_PARAMETER = r"\[{1,2}(?:\.{3})?[\w-]+\]{1,2}(?:\.\w[\w.-]*)?"
+_OF_SVELTE = r"\+(?:page|layout|server|error)[\w.-]*"
+_NAME = rf"(?:\.?\w[\w.,~+@-]*|{_GROUP}|{_PARAMETER}|{_OF_SVELTE})"
 NAMES = rf"(?:\./)*(?:\.|{_NAME})(?:/{_NAME})*/?"
 """Paths that a pattern, `xargs` or `sh -c` hands on as nothing else: no option (`-e1e x.txt`), no
 command (`+!x.md` to vi, `!x` to ed, `a;b`), file of options (`@x/a.c`), address, setting (`x:y`,
 `x=y`) or several (`x AGENTS.md`), no variable (`AGENTS$x.md`), no function (`()x.sh`), no pattern
-of another's name (`[A]GENTS.md`, but `[id].ts`). SvelteKit's `+page.ts` is no command."""
+of another's name (`[A]GENTS.md`), but pages' routes (`[id].ts`, `(group)/`, `+page.ts`)."""
 
 
 def is_plain(word: str) -> bool:

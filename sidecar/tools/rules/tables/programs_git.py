@@ -32,9 +32,9 @@ _LOG = (
     "--regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --relative-date --notes "
     "--no-notes --min-parents --max-parents --sparse --dense --root --source"
 )
-_NAME = r"[\w./@+-]*"
+_NAME = r"[\w./-]*"
 _BEHIND = r"[~^:]|@\Z|@\{[\w-]+\}|\^\{\w*\}"
-_REVISION = rf"(?:--?[\w-]+=)?(?:[\w./-]{_NAME})?(?:(?:{_BEHIND}){_NAME})*"
+_REVISION = rf"(?:--?[\w-]+=)?{_NAME}(?:(?:{_BEHIND}){_NAME})*"
 _NO_NAME = rf"\A(?!{_REVISION}\Z)(?![\s\S]* )"
 """Words, but for texts with blanks, that would make a name of which a shell makes more, as where a
 Makefile or a hook asks for the branch: `x;make`."""
@@ -180,6 +180,8 @@ GIT = Program(
         "tag": _git(
             _LISTED.replace("alrvi", "lni"),
             "amdf --annotate --message --delete --force",
+            # `v1/w/tmp/x` ends a Makefile's `sed s/@V@/$(VERSION)/g`.
+            operands=r"[^/]*|[\s\S]* [\s\S]*",
             names=True,
         ),
         "reset": _git("qN --soft --mixed --hard --keep --merge --quiet", rewrites=True),
