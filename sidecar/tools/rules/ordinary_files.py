@@ -44,7 +44,6 @@ _NAMES = (
     "pytest.ini environment.yml cargo.toml pom.xml build.xml "
     "pubspec.yaml docker-compose.yml docker-compose.yaml compose.yml compose.yaml "
     "openapi.yaml openapi.yml openapi.json swagger.yaml swagger.yml swagger.json schema.json "
-    "settings.json settings.yaml settings.yml settings.toml settings.ini "
     "data.json data.yaml data.yml data.xml"
 )
 _SETTINGS_THAT_LEAD_OUT = (

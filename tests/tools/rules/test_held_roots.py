@@ -80,7 +80,7 @@ def test_a_root_that_runs_later_asks_for_each_path(
 )  # fmt: skip
 def test_ordinary_roots_are_not_asked_about(root: str, home: Path, context: ToolContext) -> None:
     inside = opened(home / root, context)
-    for path in ("a.py", "src/main.rs", "settings.json", "docs/data.yml"):
+    for path in ("a.py", "src/main.rs", "package.json", "docs/data.yml"):
         wanted: Json = {"path": path, "content": ""}
         assert decided("write_file", wanted, inside, "write_file") == Allow(), path
 
@@ -174,7 +174,7 @@ def test_a_link_in_a_folder_that_is_half_of_a_name_is_another_name(
         ("~/.zsh", "dot/zsh", "dot/zsh", "aliases.zsh"),
         ("~/proj/.github", "proj/ci/github", "proj/ci/github", "workflows/a.sh"),
         ("~/proj/.claude", "proj", "proj", "commands/x.md"),
-        ("~/proj/.vscode", "proj", "proj", "settings.json"),
+        ("~/proj/.vscode", "proj", "proj", "a.js"),
     ],
 )
 def test_a_workspace_to_which_a_link_leads_has_names_of_that(
