@@ -20,6 +20,8 @@ _SYSTEM = "the system runs it, or lets somebody in by it"
 _SHORT = re.compile(r"(?=.{3,8}(?:\.|$))[^.~]+~\d+(?:\.[^.]{0,3})?")
 """As `VSCODE~1`, by which Windows' disks find `.vscode` too."""
 
+_NO_GROUPS = str.maketrans("", "", "()")
+
 _RUN_LATER: Mapping[str, str] = {
     ".envrc* .direnvrc .direnv/ .env.zsh .autoenv* .env.leave mise.* .mise.* mise/ .mise/ "
     ".rtx.toml .tool-versions .asdfrc .rvmrc .prototools .shadowenv.d/ devenv.* "
@@ -124,7 +126,9 @@ def runs_later(path: str) -> str:
 
     Ignores case and invisible letters, as some disks do; any name like `VSCODE~1` may be another's.
     """
-    parts = [plain_path(part) for part in path.split("/") if part not in ("", ".")]
+    # To zsh `(.)vscode` is a pattern of that name.
+    bare = path.translate(_NO_GROUPS)
+    parts = [plain_path(part) for part in bare.split("/") if part not in ("", ".")]
     if any(_SHORT.fullmatch(part) for part in parts):
         return "to some disks it is a short name of another file"
     for names in (["/".join(pair) for pair in pairwise(parts)], parts):

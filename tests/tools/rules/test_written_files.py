@@ -54,7 +54,8 @@ from tests.tools.rules.decisions import call
      "x/buildspec.yaml", "x/railpack.json", "SOUL.md", "WORKFLOW.md", "hooks/post-update",
      "monitors/monitors.json", "ext/gemini-extension.json",
      "aqua.yaml", "src/rules.md", "best_practices.md", "build/compile_commands.json",
-     "Library/Application Support/Code/User/tasks.json", "AppData/Roaming/x/y.json"],
+     "Library/Application Support/Code/User/tasks.json", "AppData/Roaming/x/y.json",
+     "(.)vscode/a.ts", "src/(venv)/x.py"],
 )  # fmt: skip
 def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext) -> None:
     workflows = inside.cwd / ".github" / "workflows"
