@@ -55,7 +55,7 @@ from tests.tools.rules.decisions import call
      "monitors/monitors.json", "ext/gemini-extension.json",
      "aqua.yaml", "src/rules.md", "best_practices.md", "build/compile_commands.json",
      "Library/Application Support/Code/User/tasks.json", "AppData/Roaming/x/y.json",
-     "(.)vscode/a.ts", "src/(venv)/x.py"],
+     "(.)vscode/a.ts", "src/(venv)/x.py", "AGENT(S).md", "(AGENTS).md"],
 )  # fmt: skip
 def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext) -> None:
     workflows = inside.cwd / ".github" / "workflows"
@@ -194,8 +194,8 @@ def test_no_star_makes_settings(command: str, inside: ToolContext) -> None:
              "a/!x.txt", ":(top)x.txt", "SHELL=x.sh", "@a/x.c",
              "x @b.md", "src/x AGENTS.md y.ts", "a /etc/b.md", "a b.md",
              "a;b.txt", "a\nb.py", "a -b.md", "a`b`.ts", "()src/x.sh", "a().md", "[A]GENTS.md",
-             "AGENT[S].md", "AGENT(S).md", "AGENT@(S).md", "a@[b].md",
-             "[A][G][E][N][T][S].md", "(AGENTS).md", "x-(a).ts", "in/[a-z]-[a-z].md", "[l]ink/s.md",
+             "AGENT[S].md", "AGENT@(S).md", "a@[b].md",
+             "[A][G][E][N][T][S].md", "x-(a).ts", "in/[a-z]-[a-z].md", "[l]ink/s.md",
              "src/$x.$x.$x/v.md", "$x/tmp/v.md", "src/$x-rf.md",
              "$id.tsx", "posts.$slug.tsx", "in/$lang/a.tsx", "app/($lang).tsx",
              "src/AGENTS$x.md", "docs/a.$(make).md", "src/x-$(id).ts", "a.$@.md", "a.$1.md",
