@@ -156,7 +156,9 @@ def test_what_was_left_out_is_listed_and_searched(desk: Desk) -> None:
     assert few["content"] == listed["content"][:10]
     rest = desk("context/recall", partId=done, offset=few["nextOffset"])
     assert few["content"] + rest["content"] == listed["content"]
-    assert desk.refused("context/recall", partId=done, pattern="(").data["path"] == "params.pattern"
+    for pattern in ("(", "a{4000000}", "(" * 400 + "a" + "){1,3}" * 400, "x" * 3_000):
+        refused = desk.refused("context/recall", partId=done, pattern=pattern)
+        assert refused.data["path"] == "params.pattern"
     assert desk.refused("context/recall", partId="cmp_99").code == -32602
     asked = ("r1", "recall", {"id": done}), ("r2", "recall", {"id": done, "pattern": "file_2"})
     desk.api.script(tools(*asked), text("I see."))

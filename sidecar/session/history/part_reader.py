@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 
-import regex
-
 from sidecar.core.conversation.call_outcome import argument, finding, one_line, result_text, status
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import (
@@ -29,6 +27,7 @@ from sidecar.session.log.session_log import SessionLog
 from sidecar.session.view.view_history import Views
 from sidecar.store.content.outputs import OutputRows
 from sidecar.store.format.values import Gone
+from sidecar.tools.files.grep import compile_pattern
 
 PATTERN_SECONDS = 2.0
 
@@ -144,15 +143,13 @@ def find_part(messages: tuple[Message, ...], wanted: str) -> Part:
 
 
 def _matching_lines(text: str, pattern: str, deadline: float) -> str:
+    matches = compile_pattern(pattern, "params.pattern")
     try:
-        compiled = regex.compile(pattern)
         found = [
             f"{number}:{line}"
             for number, line in enumerate(text.splitlines(), 1)
-            if compiled.search(line, timeout=max(0.001, deadline - monotonic()), concurrent=True)
+            if matches(line, max(0.001, deadline - monotonic()))
         ]
-    except regex.error as error:
-        raise BadRequest(f"not a regular expression: {error}", "params.pattern") from None
     except TimeoutError:
         raise BadRequest("this pattern takes too long: simplify it", "params.pattern") from None
     return "\n".join(found)

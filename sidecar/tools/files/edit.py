@@ -14,7 +14,7 @@ from sidecar.tools.files.edit_diff import compare, equal, hunks
 from sidecar.tools.files.file_text import change_text, current_text
 from sidecar.tools.files.reach import reach, refuse_git
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
-from sidecar.workspace.files import legible, newline
+from sidecar.workspace.files import MAX_FILE, legible, newline
 from sidecar.workspace.paths import Place
 
 _MAX_COMPARED = 5000
@@ -145,6 +145,9 @@ def replaced(text: str, old: str, new: str, everywhere: bool = False) -> str:
         )
     if "\r\n" not in new:
         new = new.replace("\n", newline(text))
+    if len(text) + len(spans) * (len(new) - len(old)) > MAX_FILE:
+        text = f"The file would have over {MAX_FILE:,} characters, more than is read or edited."
+        raise BadRequest(text, "input.newText")
     pieces: list[str] = []
     end = 0
     for start, stop in spans:

@@ -3,6 +3,8 @@
 `regex` has a time limit and releases other threads, unlike `re`.
 """
 
+import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -12,6 +14,8 @@ from sidecar.core.errors import BadRequest
 from sidecar.workspace.files import legible
 
 MAX_PATTERN = 2000
+MOST_REPEATED = 50_000
+"""Pieces of a pattern, which `regex` writes out for `{n}`: gigabytes for `(?:a{3000}){3000}`."""
 MAX_SHOWN = 500
 """Characters shown of a matching line."""
 
@@ -28,23 +32,30 @@ class Match:
     text: str
 
 
+_REPEATED = re.compile(r"(\)?)\{(\d+)")
+
 TimeLeft = Callable[[], float]
 """Seconds left; 0 once cancelled."""
 Lines = Callable[[str, float], bool]
 """Whether a line matches, in so many seconds; raises `TimeoutError`."""
 
 
-def compile_pattern(pattern: str) -> Lines:
+def compile_pattern(pattern: str, field: str = "input.pattern") -> Lines:
     """Raises BadRequest."""
     if len(pattern) > MAX_PATTERN:
-        raise BadRequest(f"The pattern is longer than {MAX_PATTERN} characters.", "input.pattern")
+        raise BadRequest(f"The pattern is longer than {MAX_PATTERN} characters.", field)
+    found = [(bool(group), int(times)) for group, times in _REPEATED.findall(pattern)]
+    size = len(pattern) + sum(times for group, times in found if not group)
+    if size * math.prod(max(1, times) for group, times in found if group) > MOST_REPEATED:
+        text = f"The pattern repeats over {MOST_REPEATED:,} pieces: give smaller numbers, or `+`."
+        raise BadRequest(text, field)
     try:
         compiled = regex.compile(pattern)
     except (regex.error, RecursionError, OverflowError) as error:
         raise BadRequest(
             f"{pattern!r} is no valid regular expression: {error}. "
             "Put a backslash before brackets and dots that are meant literally.",
-            "input.pattern",
+            field,
         ) from error
     search = compiled.search
     return lambda line, seconds: search(line, timeout=seconds) is not None

@@ -50,6 +50,13 @@ def test_a_text_is_replaced_everywhere_where_that_is_asked_for() -> None:
     assert replaced("aaaa", "aa", "b", everywhere=True) == "bb"
 
 
+def test_no_edit_makes_a_file_larger_than_can_be_edited() -> None:
+    text = "a" * 20_000
+    with pytest.raises(BadRequest, match="over 16,777,216 characters"):
+        replaced(text, "a", "b" * 50_000, everywhere=True)
+    assert len(replaced(text, "a", "b" * 800, everywhere=True)) == 16_000_000
+
+
 @given(st.text("ab\n", min_size=1, max_size=8), st.text("abc\n"), st.text("abc\n\r"))
 def test_replacing_everywhere_is_what_python_does(old: str, new: str, text: str) -> None:
     if "\r" in text or old not in text:

@@ -268,6 +268,19 @@ async def test_cancelling_stops_the_thread(
     assert await asyncio.to_thread(ended.wait, 5)
 
 
+@pytest.mark.parametrize(
+    "pattern", ["(?:a{3000}){3000}", "a{4000000}", "(?:(?:a{50}){50}){50}", "[ab]{9999999}"]
+)
+async def test_a_pattern_that_would_be_written_out_to_gigabytes_is_refused(
+    pattern: str, root: Path, context: ToolContext
+) -> None:
+    (root / "a").write_text("aaaa-11-0f0f\n")
+    answer = await search(context, pattern)
+    assert answer.is_error
+    assert "repeats over 50,000 pieces" in answer.text
+    await check(context, "a:1: aaaa-11-0f0f", r"a{4}-(?:\d{1}){2}-[0-9a-f]{4}|[0-9a-f]{9000}")
+
+
 async def test_bad_patterns_are_explained(context: ToolContext) -> None:
     for pattern in ("(", "[", "x" * 3000, "*"):
         answer = await search(context, pattern)
