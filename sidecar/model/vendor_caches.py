@@ -43,6 +43,11 @@ OPENAI_BREAKPOINTS = CacheRules(
     "them its own, none in answers, and the newest 80 compared; at least 30 minutes. Whether a "
     "read prolongs that is not documented",
 )
+OPENAI_IMPLICIT = replace(
+    OPENAI_BREAKPOINTS,
+    marks=1,
+    source=f"{OPENAI_BREAKPOINTS.source}. Its own alone here",
+)
 GEMINI = replace(
     _AUTOMATIC,
     granularity=1,
@@ -90,8 +95,12 @@ _BY_KIND: Mapping[ProviderKind, CacheRules] = {
 def rules_of(kind: ProviderKind, model_id: str) -> CacheRules:
     """Finds the rules for a provider's model, by its own id; not for Claude's minimum."""
     match kind:
-        case "openai" | "azure":
+        case "openai":
             return _of_gpt(model_id)
+        case "azure":
+            # Its Chat Completions are asked by an API version without breakpoints.
+            found = _of_gpt(model_id)
+            return OPENAI_IMPLICIT if found.implicit else found
         case "gemini":
             return replace(GEMINI, minimum=2_048) if "2.5" in model_id else GEMINI
         case "openrouter":
@@ -125,7 +134,7 @@ def _through_openrouter(model_id: str) -> CacheRules:
     vendor, _, name = model_id.lstrip("~").partition("/")
     kinds: Mapping[str, ProviderKind] = {
         "anthropic": "anthropic",
-        "openai": "openai",
+        "openai": "azure",
         "google": "gemini",
         "deepseek": "deepseek",
     }

@@ -23,7 +23,7 @@ from tests.fakes.responses_api import FakeResponsesApi
 from tests.fakes.scripted_model import SUMMARY
 
 KEY = gemini_api.KEY
-_MARK = re.compile(rb',\s*"cache_control":\s*\{[^}]*\}')
+_MARK = re.compile(rb',\s*"(?:cache_control|prompt_cache_breakpoint)":\s*\{[^}]*\}')
 Call = tuple[str, str, dict[str, Any]]
 
 
@@ -152,11 +152,12 @@ class StreamingVendor(Vendor):
 
     def api(self) -> AbstractContextManager[Any]:
         made = FakeResponsesApi() if self.kind == "openai" else FakeChatApi(self.kind)
-        steps = {"openai": 512, "azure": 128, "deepseek": 64, "vllm": 16}
-        least = {"openai": 1_024, "azure": 1_024, "deepseek": 64}.get(self.kind, 0)
+        steps = {"azure": 128, "deepseek": 64, "vllm": 16}
+        least = {"azure": 1_024, "deepseek": 64}.get(self.kind, 0)
         made.cache = PrefixSimulator(monotonic, least, step=steps.get(self.kind, 1))
-        if self.kind == "openrouter":
-            made.cache = CacheSimulator(monotonic, 1_024)
+        if self.kind in ("openai", "openrouter"):
+            lookback = 20 if self.kind == "openrouter" else 999
+            made.cache = CacheSimulator(monotonic, 1_024, lookback=lookback)
         return made
 
     def address(self, api: Any) -> str:
@@ -248,7 +249,7 @@ class GeminiVendor(Vendor):
 
 
 ANTHROPIC = MessagesVendor("anthropic", "claude-sonnet-4-6", "messages", secret="signed-by-claude")
-RESPONSES = StreamingVendor("openai", "gpt-5.5", "input", secret="gAAAA0")
+RESPONSES = StreamingVendor("openai", "gpt-6.1-sol", "input", secret="gAAAA0")
 VENDORS: tuple[Vendor, ...] = (
     ANTHROPIC,
     MessagesVendor(

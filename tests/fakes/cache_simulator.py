@@ -25,6 +25,7 @@ class CacheSimulator:
     now: Callable[[], float]
     minimum: int = 512
     count: Callable[[str], int] = lambda text: max(1, len(text) // 4)
+    lookback: int = LOOKBACK
     _entries: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def request(self, body: Body, blocks: list[Body] | None = None) -> dict[str, Any]:
@@ -91,7 +92,7 @@ class CacheSimulator:
     def _longest_hit(self, hashes: list[str], places: list[int], marks: list[int]) -> int:
         for mark in reversed(marks):
             index = mark
-            while index >= 0 and places[mark] - places[index] < LOOKBACK:
+            while index >= 0 and places[mark] - places[index] < self.lookback:
                 entry = self._entries.get(hashes[index])
                 if entry is not None and entry[0] >= self.now():
                     return index

@@ -135,12 +135,21 @@ class FakeResponsesApi(FakeStreamingApi):
         demand(known == item, f"'{where}' is not the item that was given: {known} {item}")
 
     def blocks(self, body: Body) -> list[Body]:
-        return [*body.get("tools", []), {"text": body.get("instructions", "")}, *body["input"]]
+        """The last ends in a breakpoint of the API's own."""
+        found = [*body.get("tools", []), {"text": body.get("instructions", "")}]
+        for item in body["input"]:
+            parts = item.get("content", item.get("output"))
+            for part in parts if isinstance(parts, list) else [item]:
+                made = {name: part[name] for name in part if name != "prompt_cache_breakpoint"}
+                mark = {"cache_control": {}} if made != part else {}
+                found.append({**made, "of": item["type"], **mark})
+        return [*found[:-1], {**found[-1], "cache_control": {}}]
 
     def usage(self, told: Body) -> Body:
-        read, rest = told["cache_read_input_tokens"], told["input_tokens"]
-        details = {"cached_tokens": read, "cache_write_tokens": 0}
-        total = {"input_tokens": read + rest, "total_tokens": read + rest + 50}
+        read, wrote = told["cache_read_input_tokens"], told["cache_creation_input_tokens"]
+        whole = read + wrote + told["input_tokens"]
+        details = {"cached_tokens": read, "cache_write_tokens": wrote}
+        total = {"input_tokens": whole, "total_tokens": whole + 50}
         return {**USAGE, **total, "input_tokens_details": details}
 
     # --- answers -----------------------------------------------------------------------------
@@ -230,16 +239,17 @@ def _message(item: Body, where: str) -> None:
 
 
 def _part(part: Body, where: str) -> None:
+    marks = {"prompt_cache_breakpoint": dict}
+    mark = part.get("prompt_cache_breakpoint", {"mode": "explicit"})
+    demand(mark == {"mode": "explicit"}, f"Invalid '{where}.prompt_cache_breakpoint'")
     match part.get("type"):
         case "input_text":
-            fields(part, where, {"type": str, "text": str}, {"prompt_cache_breakpoint": dict})
-            mark = part.get("prompt_cache_breakpoint", {"mode": "explicit"})
-            demand(mark == {"mode": "explicit"}, f"Invalid '{where}.prompt_cache_breakpoint'")
+            fields(part, where, {"type": str, "text": str}, marks)
         case "input_image":
-            fields(part, where, {"type": str, "detail": str, "image_url": str}, {})
+            fields(part, where, {"type": str, "detail": str, "image_url": str}, marks)
             data_url(part["image_url"], where, IMAGES)
         case "input_file":
-            fields(part, where, {"type": str, "filename": str, "file_data": str}, {})
+            fields(part, where, {"type": str, "filename": str, "file_data": str}, marks)
             data_url(part["file_data"], where, ("application/pdf",))
         case kind:
             raise Refused(f"Invalid value: {kind!r} in '{where}'")

@@ -6,6 +6,10 @@ from sidecar.config.provider_settings import KINDS, ProviderKind
 from sidecar.core.prompt.cache_rules import MARKED
 from sidecar.model.catalogue import MODELS, lookup, lookup_at
 
+GPT: tuple[tuple[ProviderKind, str], ...] = (
+    ("openai", ""), ("azure", "our-"), ("openrouter", "openai/"),
+)  # fmt: skip
+
 
 @pytest.mark.parametrize(
     ("kind", "model", "rules"),
@@ -38,6 +42,11 @@ def test_each_provider_s_models_have_their_rules(
     assert rules == (
         found.by, found.granularity, found.minimum, found.life, minutes, found.writes_cost
     )  # fmt: skip
+
+
+def test_of_openai_alone_breakpoints_are_sent() -> None:
+    many = {kind: lookup_at(f"{path}gpt-6", kind, None).cache.marks for kind, path in GPT}
+    assert many == {"openai": 4, "azure": 1, "openrouter": 1}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -42,7 +42,7 @@ def place(
     `minimum` is marked. Only the static text may live for an hour. `laid`: the prompt's blocks, if
     known.
     """
-    if rules.by != "marks":
+    if rules.by != "marks" or rules.marks <= rules.implicit:
         return ()
     laid = laid or spread(prompt)
     blocks = laid.blocks

@@ -1,6 +1,5 @@
 """Encodes prompts for Chat Completions: equal prompts become equal bytes."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from sidecar.core.parts import Json, JsonObject, Media
@@ -19,10 +18,10 @@ from sidecar.model.bodies.body_json import NOTHING, sendable_json
 from sidecar.model.bodies.piece_writer import PieceWriter
 from sidecar.model.chat.dialects import Dialect
 from sidecar.model.openai.function_schema import function_schema
+from sidecar.model.openai.marks import Marks, by_message
 
 DETAILS = "details"
 """The key of OpenRouter's reasoning in thinking's metadata."""
-_Marks = Mapping[int, Breakpoint]
 
 
 def chat_body(request: ModelRequest, dialect: Dialect, cache_key: str) -> JsonObject:
@@ -60,12 +59,9 @@ class ChatWriter:
         return self.pieces.whole(_body(request, dialect, cache_key, messages, tools))
 
 
-def _marks(request: ModelRequest, dialect: Dialect) -> dict[int | None, dict[int, Breakpoint]]:
-    found: dict[int | None, dict[int, Breakpoint]] = {}
-    if dialect.marked and request.model.startswith(dialect.marked):
-        for mark in request.prompt.breakpoints:
-            found.setdefault(mark.message, {})[mark.block] = mark
-    return found
+def _marks(request: ModelRequest, dialect: Dialect) -> dict[int | None, Marks]:
+    takes = dialect.marked and request.model.startswith(dialect.marked)
+    return by_message(request.prompt.breakpoints if takes else ())
 
 
 def _body(
@@ -103,7 +99,7 @@ def _tool(tool: ToolSpec) -> list[JsonObject]:
     return [sendable_json({"type": "function", "function": made})]
 
 
-def _system(prompt: Prompt, marks: _Marks) -> list[JsonObject]:
+def _system(prompt: Prompt, marks: Marks) -> list[JsonObject]:
     parts: list[JsonObject] = [
         _marked({"type": "text", "text": block.content.text}, marks.get(number))
         for number, block in enumerate(prompt.system)
@@ -115,7 +111,7 @@ def _system(prompt: Prompt, marks: _Marks) -> list[JsonObject]:
     return [sendable_json({"role": "system", "content": content})]
 
 
-def _messages(message: Rendered, dialect: Dialect, marks: _Marks) -> list[JsonObject]:
+def _messages(message: Rendered, dialect: Dialect, marks: Marks) -> list[JsonObject]:
     if message.role == "assistant":
         made = _assistant(message.blocks, dialect, marks)
     else:
@@ -123,7 +119,7 @@ def _messages(message: Rendered, dialect: Dialect, marks: _Marks) -> list[JsonOb
     return [sendable_json(one) for one in made]
 
 
-def _user(blocks: tuple[Block, ...], dialect: Dialect, marks: _Marks) -> list[JsonObject]:
+def _user(blocks: tuple[Block, ...], dialect: Dialect, marks: Marks) -> list[JsonObject]:
     results: list[JsonObject] = []
     seen: list[JsonObject] = []
     said: list[JsonObject] = []
@@ -156,7 +152,7 @@ def _result(result: ResultBlock, mark: Breakpoint | None) -> JsonObject:
     return {"role": "tool", "tool_call_id": result.call_id, "content": content}
 
 
-def _assistant(blocks: tuple[Block, ...], dialect: Dialect, marks: _Marks) -> list[JsonObject]:
+def _assistant(blocks: tuple[Block, ...], dialect: Dialect, marks: Marks) -> list[JsonObject]:
     texts: list[str] = []
     calls: list[Json] = []
     thoughts: list[ReasoningBlock] = []

@@ -56,8 +56,7 @@ class ChatModel(OpenAiModel):
             return f"/deployments/{quote(request.model, safe='')}{_PATH}"
         return _PATH
 
-    @property
-    def pieces(self) -> PieceWriter:
+    def pieces(self, request: ModelRequest) -> PieceWriter:  # noqa: ARG002 - the base's
         return self._writer.pieces
 
     def written(self, request: ModelRequest) -> bytes:

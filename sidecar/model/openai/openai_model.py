@@ -51,9 +51,8 @@ class OpenAiModel(HostedModel):
     @abstractmethod
     def path(self, request: ModelRequest) -> str: ...
 
-    @property
     @abstractmethod
-    def pieces(self) -> PieceWriter: ...
+    def pieces(self, request: ModelRequest) -> PieceWriter: ...
 
     @abstractmethod
     def written(self, request: ModelRequest) -> bytes:
@@ -77,7 +76,7 @@ class OpenAiModel(HostedModel):
         self, request: ModelRequest, headers: Mapping[str, str], allowed: AnswerLimits
     ) -> AsyncIterator[StreamEvent]:
         decoder = self.decoder(allowed)
-        unwritten = self.pieces.unwritten(request.prompt.messages)
+        unwritten = self.pieces(request).unwritten(request.prompt.messages)
         response = await self.client.post(
             self.path(request),
             content=await written(unwritten, lambda: self.written(request)),

@@ -20,6 +20,7 @@ from sidecar.core.text.json_text import to_json
 from sidecar.model.bodies.body_json import NOTHING, sendable_json
 from sidecar.model.bodies.piece_writer import PieceWriter
 from sidecar.model.openai.function_schema import function_schema
+from sidecar.model.openai.marks import Marks, by_message
 
 LEAST_TOKENS = 16
 """Tokens; the API refuses fewer."""
@@ -30,8 +31,8 @@ class ResponseOptions:
     """What a server takes beside the prompt.
 
     `summary`: how thinking is summarized, or empty; `phases`: assistant messages say whether they
-    end a turn, without which newer models may stop early; `marked`: the system text ends in a cache
-    breakpoint, by which models from gpt-5.6 on find the static part before another history.
+    end a turn, without which newer models may stop early; `marked`: breakpoints may be set, so that
+    system text and results are lists of parts.
     """
 
     summary: str = "auto"
@@ -40,9 +41,10 @@ class ResponseOptions:
 
 
 def response_body(request: ModelRequest, options: ResponseOptions, cache_key: str) -> JsonObject:
-    prompt = request.prompt
-    items = _opening(prompt, options)
-    items += [item for one in prompt.messages for item in _items(one, options)]
+    prompt, marks = request.prompt, by_message(request.prompt.breakpoints)
+    items = _opening(prompt, options, marks.get(None))
+    for number, one in enumerate(prompt.messages):
+        items += _items(one, options, marks.get(number, {}))
     tools = [tool for one in prompt.tools for tool in _tool(one)]
     return _body(request, options, cache_key, items, tools)
 
@@ -51,16 +53,23 @@ class ResponseWriter:
     """Writes bodies as `response_body` encodes them."""
 
     def __init__(self, options: ResponseOptions) -> None:
-        self._options = options
+        self.options = options
         self.pieces = PieceWriter()
 
     def write(self, request: ModelRequest, cache_key: str) -> bytes:
         """Raises ValueError for a number that JSON lacks."""
-        prompt, options = request.prompt, self._options
+        prompt, options = request.prompt, self.options
+        marks = by_message(prompt.breakpoints)
+        marked = {
+            id(prompt.messages[number]): [*_items(prompt.messages[number], options, found)]
+            for number, found in marks.items()
+            if number is not None and options.marked
+        }
         items = self.pieces.array(
             prompt.messages,
-            lambda one: [*_items(one, options)],
-            before=_opening(prompt, options),
+            lambda one: [*_items(one, options, {})],
+            before=_opening(prompt, options, marks.get(None)),
+            instead=marked,
         )
         tools = self.pieces.array(prompt.tools, _tool)
         return self.pieces.whole(_body(request, options, cache_key, items, tools))
@@ -92,13 +101,12 @@ def _body(
     return {**body, "stream": True}
 
 
-def _opening(prompt: Prompt, options: ResponseOptions) -> list[JsonObject]:
+def _opening(prompt: Prompt, options: ResponseOptions, marks: Marks | None) -> list[JsonObject]:
     """Gives the system text as a message, as instructions take no breakpoint."""
     said = _system(prompt)
     if not said or not options.marked:
         return []
-    mark: JsonObject = {"mode": "explicit"}
-    part: JsonObject = {**_text(said), "prompt_cache_breakpoint": mark}
+    part = _marked(_text(said), marks is not None)
     return [{"type": "message", "role": "developer", "content": [part]}]
 
 
@@ -121,19 +129,20 @@ def _tool(tool: ToolSpec) -> list[JsonObject]:
     ]
 
 
-def _items(message: Rendered, options: ResponseOptions) -> Iterator[JsonObject]:
+def _items(message: Rendered, options: ResponseOptions, marks: Marks) -> Iterator[JsonObject]:
     if message.role == "assistant":
         yield from map(sendable_json, _answered(message.blocks, options))
         return
     said: list[Json] = []
-    for block in message.blocks:
+    for number, block in enumerate(message.blocks):
+        mark = options.marked and number in marks
         match block.content:
             case ResultBlock():
-                yield sendable_json(_result(block.content))
+                yield sendable_json(_result(block.content, options, mark=mark))
             case TextBlock(text=text):
-                said.append(_text(text))
+                said.append(_marked(_text(text), mark))
             case MediaBlock(media=media):
-                said.append(_media(media))
+                said.append(_marked(_media(media), mark))
             case _:
                 pass
     if said:
@@ -167,16 +176,22 @@ def _answered(blocks: tuple[Block, ...], options: ResponseOptions) -> Iterator[J
                 pass
 
 
-def _result(result: ResultBlock) -> JsonObject:
+def _result(result: ResultBlock, options: ResponseOptions, *, mark: bool) -> JsonObject:
     text = result.text if result.text.strip() else NOTHING
     output: Json = text
-    if result.media:
-        output = [_text(text), *(_media(media) for media in result.media)]
+    if result.media or options.marked:
+        *parts, last = _text(text), *(_media(media) for media in result.media)
+        output = [*parts, _marked(last, mark)]
     return {"type": "function_call_output", "call_id": result.call_id, "output": output}
 
 
 def _text(text: str) -> JsonObject:
     return {"type": "input_text", "text": text}
+
+
+def _marked(part: JsonObject, mark: bool) -> JsonObject:
+    explicit: JsonObject = {"mode": "explicit"}
+    return {**part, "prompt_cache_breakpoint": explicit} if mark else part
 
 
 def _media(media: Media) -> JsonObject:

@@ -1,6 +1,7 @@
 """Streams answers of OpenAI's Responses API, or servers that speak it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sidecar.core.parts import JsonObject
@@ -16,6 +17,7 @@ from sidecar.model.responses.response_items import (
     response_body,
 )
 from sidecar.model.stalls import STALL, AnswerLimits
+from sidecar.model.vendor_caches import rules_of
 
 OPENAI = "https://api.openai.com/v1"
 SILENT = 2.5
@@ -42,10 +44,17 @@ class ResponsesModel(OpenAiModel):
         # Other servers may refuse what only OpenAI knows.
         self._options = options or ResponseOptions(phases=endpoint.hosted)
         self._cache_key = cache_key
-        self._writer = ResponseWriter(self._options)
+        self._writers = {
+            marked: ResponseWriter(replace(self._options, marked=marked))
+            for marked in (False, True)
+        }
 
     def body(self, request: ModelRequest) -> JsonObject:
-        return response_body(request, self._options, self._cache_key(request.prompt))
+        options = self._writer(request).options
+        return response_body(request, options, self._cache_key(request.prompt))
+
+    def _writer(self, request: ModelRequest) -> ResponseWriter:
+        return self._writers[rules_of("openai", request.model).by == "marks"]
 
     def missing_key(self) -> str:
         return NO_OPENAI_KEY if self.endpoint.hosted and not self.endpoint.api_key else ""
@@ -53,12 +62,11 @@ class ResponsesModel(OpenAiModel):
     def path(self, request: ModelRequest) -> str:  # noqa: ARG002 - the base's
         return "/responses"
 
-    @property
-    def pieces(self) -> PieceWriter:
-        return self._writer.pieces
+    def pieces(self, request: ModelRequest) -> PieceWriter:
+        return self._writer(request).pieces
 
     def written(self, request: ModelRequest) -> bytes:
-        return self._writer.write(request, self._cache_key(request.prompt))
+        return self._writer(request).write(request, self._cache_key(request.prompt))
 
     def decoder(self, allowed: AnswerLimits) -> ItemDecoder:
         return ItemDecoder(allowed, self.sdk)

@@ -71,6 +71,14 @@ def test_what_was_sent_before_a_rewrite_can_be_read_again() -> None:
     assert back.read == 39 * 128
 
 
+@pytest.mark.parametrize(("marks", "many"), [(4, 2), (1, 0)])
+def test_where_none_but_the_providers_own_is_taken_no_breakpoint_is_placed(
+    marks: int, many: int
+) -> None:
+    prompt = Prompt((), system("Be brief."), (user("hello"), model("hi"), user("and?")))
+    assert len(place(prompt, 1, rules=replace(EXACT, marks=marks))) == many
+
+
 def test_a_prefix_below_the_minimum_is_not_read() -> None:
     _, warm = ask({}, "a", PREFIX)
     assert warm == {}

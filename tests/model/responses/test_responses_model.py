@@ -174,21 +174,6 @@ async def test_thinking_is_summarized_unless_there_is_none() -> None:
         ]
 
 
-async def test_the_system_text_can_end_in_a_breakpoint() -> None:
-    with FakeResponsesApi() as api:
-        source = ResponsesModel(at(api.url), options=ResponseOptions(marked=True), **GIVEN)
-        asked = asking()
-        await gather(source, asked)
-        await source.aclose()
-        assert api.refused == []
-        assert api.requests[0].body == source.body(asked)
-    assert "instructions" not in api.requests[0].body
-    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
-    said_first = {"type": "input_text", "text": "Be brief.\n\nBe kind.", **mark}
-    first = {"type": "message", "role": "developer", "content": [said_first]}
-    assert api.requests[0].body["input"][0] == first
-
-
 async def test_the_next_request_takes_the_same_connection(hosted: Hosted) -> None:
     with FakeResponsesApi() as api:
         api.script(*[said("hi", kept=True)] * 3)
