@@ -99,8 +99,8 @@ class MessagesVendor(Vendor):
     """Claude, wherever."""
 
     def api(self) -> AbstractContextManager[Any]:
-        kinds = {"anthropic": FakeMessagesApi, "bedrock": FakeBedrockApi, "vertex": FakeVertexApi}
-        return kinds[self.kind]()
+        clouds = {"bedrock": FakeBedrockApi, "vertex": FakeVertexApi}
+        return clouds.get(self.kind, FakeMessagesApi)()
 
     def account(self, api: Any, folder: Path) -> dict[str, str]:
         if isinstance(api, FakeVertexApi):
@@ -109,7 +109,7 @@ class MessagesVendor(Vendor):
 
     def provider(self, api: Any) -> dict[str, Any]:
         told = super().provider(api)
-        if self.kind != "anthropic":
+        if self.kind in ("bedrock", "vertex"):
             # Its account is the environment's.
             del told[f"my-{self.kind}"]["apiKey"]
         return told
@@ -256,6 +256,7 @@ VENDORS: tuple[Vendor, ...] = (
         "bedrock", "eu.anthropic.claude-sonnet-4-6-v1:0", "messages", secret="signed-at-bedrock"
     ),
     MessagesVendor("vertex", "claude-sonnet-4-5@20250929", "messages", secret="signed-at-vertex"),
+    MessagesVendor("foundry", "claude-opus-4-6", "messages", secret="signed-at-foundry"),
     RESPONSES,
     StreamingVendor("openrouter", "anthropic/claude-sonnet-4.5", "messages"),
     StreamingVendor("deepseek", "deepseek-v4-pro", "messages", images=False),
@@ -263,5 +264,6 @@ VENDORS: tuple[Vendor, ...] = (
     StreamingVendor("llama.cpp", "qwen3", "messages"),
     StreamingVendor("vllm", "qwen3", "messages"),
     StreamingVendor("azure", "gpt-5.2", "messages"),
+    StreamingVendor("chat", "any", "messages"),
     GeminiVendor("gemini", "gemini-3.8-flash", "contents", secret="c2lnbmVk"),
 )

@@ -61,6 +61,8 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     # AWS, Google, Slack
     ("AKIA", r"AKIA(?<![A-Za-z0-9+/_-]AKIA)[0-9A-Z]{16}(?![A-Za-z0-9+/=_-])"),
     ("ASIA", r"ASIA(?<![A-Za-z0-9+/_-]ASIA)[0-9A-Z]{16}(?![A-Za-z0-9+/=_-])"),
+    ("ABSK", r"ABSK(?<![A-Za-z0-9+/_-]ABSK)[A-Za-z0-9+/]{60,}={0,2}(?![A-Za-z0-9+/=_-])"),
+    ("bedrock-api-key-", r"bedrock-api-key-[A-Za-z0-9+/=_-]{20,}"),
     ("AIza", r"AIza(?<![A-Za-z0-9+/_-]AIza)[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
     ("ya29.", r"ya29\.[A-Za-z0-9_-]{20,}"),
     ("xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),

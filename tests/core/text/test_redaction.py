@@ -32,6 +32,8 @@ KEYS = (
     "pypi-" + "AgEIcHlwaS5vcmc_" * 4,
     "ya29." + "a0AfH6SMBx-_" * 3,
     "ASIAIOSFODNN7EXAMPLE",
+    f"ABSK{'QmVkcm9ja0FQSUtleS1h' * 5}==",
+    f"bedrock-api-key-{'YmVkcm9jay5hbWF6b25hd3Mu' * 3}",
     "sk_test_" + "4eC39HqLyjWDarjtT1zdp7dc",
     "rk_test_" + "4eC39HqLyjWDarjtT1zdp7dc",
     "gsk_" + "aB3x" * 13,
