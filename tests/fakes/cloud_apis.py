@@ -149,7 +149,8 @@ class FakeVertexApi(FakeMessagesApi):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self._tokens = Loopback(_token_giver())
+        self.tokens = 0
+        self._giver = Loopback(_token_giver(self))
 
     @property
     def url(self) -> str:
@@ -162,7 +163,7 @@ class FakeVertexApi(FakeMessagesApi):
         told = {
             "type": "service_account", "project_id": PROJECT, "private_key_id": "1",
             "private_key": pem, "client_email": "test@project.iam.gserviceaccount.com",
-            "client_id": "1", "token_uri": f"{self._tokens.origin}/token",
+            "client_id": "1", "token_uri": f"{self._giver.origin}/token",
         }  # fmt: skip
         file = folder / "service-account.json"
         file.write_text(json.dumps(told))
@@ -173,12 +174,12 @@ class FakeVertexApi(FakeMessagesApi):
         }
 
     def __enter__(self) -> "FakeVertexApi":
-        self._tokens.__enter__()
+        self._giver.__enter__()
         return super().__enter__()
 
     def __exit__(self, *given: object) -> None:
         super().__exit__(*given)
-        self._tokens.__exit__(*given)
+        self._giver.__exit__(*given)
 
     def opened(self, path: str, headers: dict[str, str], content: bytes) -> Body | Reply:
         if headers.get("authorization") != "Bearer ya29.token":
@@ -201,12 +202,13 @@ class FakeVertexApi(FakeMessagesApi):
         return [{"error": {"code": reply.code, "message": reply.message}}], reply.headers
 
 
-def _token_giver() -> type[BaseHTTPRequestHandler]:
+def _token_giver(api: FakeVertexApi) -> type[BaseHTTPRequestHandler]:
     class Connection(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = parse_qs(self.rfile.read(int(self.headers["content-length"])).decode())
             known = asked["grant_type"] == ["urn:ietf:params:oauth:grant-type:jwt-bearer"]
             known = known and asked["assertion"][0].count(".") == 2
+            api.tokens += known
             told = {"access_token": "ya29.token", "expires_in": 3600, "token_type": "Bearer"}
             payload = json.dumps(told if known else {"error": "invalid_grant"}).encode()
             self.send_response(200 if known else 400)

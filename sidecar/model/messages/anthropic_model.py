@@ -12,7 +12,7 @@ from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.failures import EndedEarly
 from sidecar.model.hosted import HostedModel, drained, timeout, written
 from sidecar.model.late_names import late_names
-from sidecar.model.messages.clouds import CLOUDS, Cloud, advice, is_unsent
+from sidecar.model.messages.clouds import CLOUDS, Cloud, advice, forget_account, is_unsent
 from sidecar.model.messages.decode import ResponseDecoder, usage_of
 from sidecar.model.messages.encode import Encoder, encode
 from sidecar.model.stalls import AnswerLimits, InTime
@@ -120,10 +120,12 @@ class AnthropicModel(HostedModel):
 
     def failed(self, error: Exception) -> ModelFailed:
         cloud = self._cloud
-        # The SDK looks for the account at each request.
+        failed = self.classified(error, advice(cloud))
         if cloud.account and is_unsent(error):
-            return ModelFailed(f"{error}; {cloud.account}", kind="authentication")
-        return self.classified(error, advice(cloud))
+            failed = ModelFailed(f"{error}; {cloud.account}", kind="authentication")
+        if cloud.account and failed.failure == "authentication":
+            forget_account(self.client)
+        return failed
 
     def _account(self) -> dict[str, Any]:
         endpoint = self.endpoint

@@ -1,8 +1,9 @@
 """Clouds that pass the Messages API on, as data."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +65,10 @@ def is_unsent(error: Exception) -> bool:
         return True
     known = type(error).__module__ in ("botocore.exceptions", "google.auth.exceptions")
     return known and type(error).__name__ != "TransportError"
+
+
+def forget_account(client: Any) -> None:  # noqa: ANN401 - the SDK's, imported late
+    # The account may have been renewed by the next request.
+    client.credentials = None
+    if kept := sys.modules.get("anthropic.lib.aws._auth"):
+        kept._get_session.cache_clear()  # noqa: SLF001 - kept for the process's life

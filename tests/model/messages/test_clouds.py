@@ -213,6 +213,24 @@ async def test_a_wrong_account_or_region_says_what_to_check(
     assert "AWS_REGION, and that the account may use the model there" in failed.message
 
 
+async def test_an_account_that_was_renewed_is_found(
+    cloud: FakeMessagesApi, made: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = made()
+    if kind(cloud) == "bedrock":
+        monkeypatch.setenv("AWS_SESSION_TOKEN", "expired")
+    await gather(source, asked(cloud))
+    cloud.script(status(403, message="The security token included in the request is expired"))
+    assert (await failing(source, asked(cloud))).failure == "authentication"
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "renewed")
+    await gather(source, asked(cloud))
+    if isinstance(cloud, FakeVertexApi):
+        assert cloud.tokens == 2
+    else:
+        tokens = [one.headers["x-amz-security-token"] for one in cloud.requests]
+        assert tokens == ["expired", "expired", "renewed"]
+
+
 @pytest.mark.parametrize("cloud", ["vertex"], indirect=True)
 async def test_a_wrong_region_says_what_to_check(
     cloud: FakeMessagesApi, made: Asking, monkeypatch: pytest.MonkeyPatch
