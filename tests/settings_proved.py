@@ -29,7 +29,7 @@ PROVED: Mapping[str, str] = {
     "instructions": ASKED,
     "learned": f"{SESSION}epochs/test_lessons.py::test_it_can_be_turned_off",
     "provider.name": "tests/model/messages/test_anthropic_model.py::"
-    "test_clouds_are_chosen_by_configuration",
+    "test_foundry_is_chosen_by_configuration",
     "provider.base_url": ASKED,
     "provider.api_key": ASKED,
     "retry.attempts": "tests/model/test_models.py::test_a_model_is_asked_as_often_as_is_set",
