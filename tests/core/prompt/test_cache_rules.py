@@ -79,6 +79,15 @@ def test_where_none_but_the_providers_own_is_taken_no_breakpoint_is_placed(
     assert len(place(prompt, 1, rules=replace(EXACT, marks=marks))) == many
 
 
+def test_a_mark_that_is_not_taken_keeps_nothing_before_another_history() -> None:
+    own = replace(EXACT, marks=1)
+    _, warm = ask({}, "abc", EXACT, marks=(1,))
+    assert ask(warm, "abX", EXACT, marks=(1,))[0].read == 2_000
+    _, warm = ask({}, "abc", own, marks=(1,))
+    assert ask(warm, "abX", own, marks=(1,))[0].read == 0
+    assert ask(warm, "abcd", own)[0].read == 3_000
+
+
 def test_a_prefix_below_the_minimum_is_not_read() -> None:
     _, warm = ask({}, "a", PREFIX)
     assert warm == {}

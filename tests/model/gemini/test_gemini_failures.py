@@ -21,11 +21,10 @@ from sidecar.core.conversation.stream import (
 )
 from sidecar.core.errors import ModelFailed
 from sidecar.model.gemini import gemini_model
-from sidecar.model.gemini.gemini_model import GeminiModel
 from sidecar.model.stalls import AnswerLimits, limits
 from tests.fakes.gemini_api import KEY, TYPE, FakeGeminiApi, broken, call, calls, refuses, says
 from tests.model.gemini.gemini_answers import failure, gather, gemini, request
-from tests.model.hosted_answers import at, folded
+from tests.model.hosted_answers import folded
 
 pytestmark = pytest.mark.long
 
@@ -279,13 +278,6 @@ async def test_no_redirect_is_followed() -> None:
         assert api.requests == []
         assert f"a redirect to {api.url}" in failed.message
     assert (failed.failure, failed.status) == ("bad_request", 307)
-
-
-async def test_without_a_key_it_says_what_to_do() -> None:
-    keyless = GeminiModel(at(key="", name="gemini"), now=lambda: 0, random=lambda: 0.0)
-    with pytest.raises(ModelFailed, match="GEMINI_API_KEY") as failed:
-        await gather(keyless)
-    assert failed.value.failure == "authentication"
 
 
 async def test_without_the_sdk_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,6 +96,9 @@ def foresee(
     if rules.by != "marks":
         return _foresee_prefix(warm, hashes, sizes, at, rules, scale)
     last = len(hashes) - 1
+    if rules.marks <= rules.implicit:
+        # None but the provider's own counts, whatever a replay would mark.
+        marks = ()
     if rules.implicit and hashes and (not marks or marks[-1][0] < last):
         marks = (*marks, (last, "5m"))
     hit = _longest(warm, hashes, places, marks, at, rules.lookback)
