@@ -137,10 +137,15 @@ def test_another_vendor_goes_on_and_the_first_finds_its_bytes_again(talk: Talk) 
 
 
 @pytest.mark.long
-def test_a_prompt_that_is_too_long_is_told(talk: Talk) -> None:
+def test_a_prompt_that_is_too_long_is_told_or_made_to_fit(talk: Talk) -> None:
     talk.api.script(talk.vendor.too_long())
     assert talk.failing()["kind"] == "context_overflow"
-    talk.say("hello again")
+    talk.work()
+    # Where something can go, there is another try.
+    talk.api.script(talk.vendor.too_long(), talk.vendor.says("Now it fits."))
+    talk.say("and now?")
+    *_, long, short = map(talk.vendor.conversation, talk.api.requests)
+    assert len(short) < len(long)
 
 
 @pytest.mark.long

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from decimal import Decimal
 
 import keyring
 import pytest
@@ -14,6 +15,7 @@ from sidecar.config.provider_settings import NamedProvider
 from sidecar.config.readers import Secret
 from sidecar.core.errors import BadRequest, ModelFailed
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
+from sidecar.model.catalogue import lookup
 from sidecar.model.models import Models
 from tests.core.prompts import user
 from tests.fakes.messages_api import FakeMessagesApi, status, text
@@ -183,6 +185,18 @@ def test_named_models_have_sizes_and_prices(model: str, window: int, price: bool
     info = models.info(model)
     assert info.id == model
     assert (info.window, info.price is not None) == (window, price)
+
+
+def test_a_cloud_that_is_usual_has_its_prices_by_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    models = Models(now=lambda: 0, random=lambda: 1.0)
+    models.configure(Config(provider=Provider(name="vertex")))
+    found = []
+    for region in ("global", "europe-west1"):
+        monkeypatch.setenv("CLOUD_ML_REGION", region)
+        info = models.info("claude-opus-4-5@20251101")
+        found.append(info.price and info.price.input)
+    assert found == [5, Decimal("5.5")]
+    assert models.info("offline").price == lookup("offline").price
 
 
 OTHERS = (NamedProvider("openai", "openai"), NamedProvider("gemini", "gemini"))
