@@ -51,8 +51,9 @@ class AnthropicModel(HostedModel):
         return {**self._encoded(request), "stream": True}
 
     def _encoded(self, request: ModelRequest) -> JsonObject:
-        version = self._cloud.version
-        return {**encode(request), **({"anthropic_version": version} if version else {})}
+        cloud = CLOUDS.get(self.endpoint.name)
+        told: JsonObject = {"anthropic_version": cloud.version} if cloud and cloud.version else {}
+        return {**encode(request), **told}
 
     def missing_key(self) -> str:
         keyed = self.endpoint.name == "anthropic" and self.endpoint.hosted

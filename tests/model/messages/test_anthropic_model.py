@@ -215,6 +215,7 @@ async def test_foundry_is_chosen_by_configuration() -> None:
 
 async def test_an_unknown_provider_is_told() -> None:
     unknown = AnthropicModel(Endpoint("elsewhere"), now=lambda: 0, random=lambda: 0.0)
+    assert unknown.body(request())["stream"] is True, "what would be sent can be shown"
     with pytest.raises(ModelFailed, match="there are anthropic, bedrock"):
         await gather(unknown)
 
