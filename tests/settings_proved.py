@@ -23,6 +23,7 @@ PROVED: Mapping[str, str] = {
     "summaries": f"{SESSION}compaction/test_compactor.py::test_no_model_is_asked_where_that_is_off",
     "summary_model": f"{SESSION}compaction/test_compactor.py::"
     "test_a_cheaper_model_is_asked_where_that_costs_less",
+    "server_summaries": f"{E2E}test_server_compaction.py::test_it_is_not_asked_where_that_is_off",
     "idle_compaction": f"{SESSION}meter/test_idle_rewrite.py::test_it_can_be_turned_off",
     "keep_alive": f"{SESSION}meter/test_pings.py::test_none_is_sent_unless_it_is_wanted",
     "zones": f"{SESSION}meter/test_gauge.py::test_zones_begin_where_they_are_set_to",

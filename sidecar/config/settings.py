@@ -213,6 +213,13 @@ class Config:
     summary_model: str = setting(
         "", TEXT, "a cheaper model for summaries, asked where that costs less", applies="turn"
     )
+    server_summaries: bool = setting(
+        True,
+        FLAG,
+        "whether a provider that offers compaction of its own may write summaries, where that "
+        "costs no more",
+        applies="turn",
+    )
     idle_compaction: bool = setting(
         True,
         FLAG,

@@ -60,7 +60,21 @@ _LISTED = (
     _model("claude-haiku-4-5", "1 5 1.25 2 0.10", WINDOW, 64_000, 4_096, OLDER),
     ModelInfo("offline", WINDOW, OUTPUT, 1.0, _price("0 0 0 0 0")),
 )
-MODELS: Mapping[str, ModelInfo] = MappingProxyType({info.id: info for info in _LISTED})
+_COMPACTED = frozenset(
+    {
+        "claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1", "claude-fable-5",
+        "claude-opus-5", "claude-sonnet-5", "claude-opus-4-8", "claude-opus-4-7",
+        "claude-opus-4-6", "claude-sonnet-4-6",
+    }
+)  # fmt: skip
+COMPACTION = 16_384
+"""Anthropic, Compaction on demand, 2026-09-30, in beta there, on Vertex and on Foundry."""
+MODELS: Mapping[str, ModelInfo] = MappingProxyType(
+    {
+        info.id: replace(info, compaction=COMPACTION if info.id in _COMPACTED else 0)
+        for info in _LISTED
+    }
+)
 KNOWN: tuple[str, ...] = tuple(MODELS)
 
 _CLAUDE: frozenset[ProviderKind] = frozenset({"anthropic", "bedrock", "vertex", "foundry"})
@@ -101,7 +115,8 @@ def lookup_at(
     if kind in _CLAUDE:
         dearer = kind == "vertex" and region != "global"
         dearer = dearer or (kind == "bedrock" and "global." not in model_id)
-        return _dearer(lookup(model_id)) if dearer else lookup(model_id)
+        info = _dearer(lookup(model_id)) if dearer else lookup(model_id)
+        return replace(info, compaction=0) if kind == "bedrock" else info
     found = _from_genai_prices(model_id, _PRICED_AS.get(kind)) or _cautious(model_id)
     cache = rules_of(kind, model_id)
     if cache.by == "marks" and not cache.minimum:

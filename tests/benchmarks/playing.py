@@ -233,7 +233,7 @@ def play(path: Path, window: int, folder: Path, policy: str = "economic") -> Pla
         client = PlainClient(folder / "data", answers, environment)
         try:
             provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "sk-test"}
-            config = {"max_steps": MOST_STEPS}
+            config = {"max_steps": MOST_STEPS, "server_summaries": False}
             client.start(model="claude-sonnet-4-6", provider=provider, config=config)
             system = _system(min(talk.static, window // 4), talk.factor)
             session = _open(client, folder, recording.tools, system, window, max_tokens, policy)

@@ -27,6 +27,7 @@ class Desk:
         self.steps = 0
         self.system = "Work. " * 600
         self.session = ""
+        self.options: dict[str, Any] = {}
         self.look: Callable[[Any], str] = lambda given: f"# {given['path']}\n{LINES}"
         self.client = self.daemon()
 
@@ -38,7 +39,7 @@ class Desk:
 
         client = self._start(answers={"tool/call": look})
         provider = {"name": "anthropic", "baseUrl": self.api.url, "apiKey": "sk-test"}
-        client.start(model="claude-sonnet-4-6", provider=provider)
+        client.start(model="claude-sonnet-4-6", provider=provider, **self.options)
         return client
 
     def open(self, policy: str = "manual", **given: Any) -> None:

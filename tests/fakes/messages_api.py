@@ -5,7 +5,8 @@ with FakeMessagesApi() as api:
     ... base_url=api.url ...
     api.requests[0].body, api.refused, api.prefix_breaks
 
-Requests for summaries are kept apart, in `api.summaries`, and answered by `api.summarise`.
+Requests for summaries are kept apart, in `api.summaries`, and answered by `api.summarise`: as
+text, or as a compaction where the provider's own was asked for.
 """
 
 import json
@@ -147,13 +148,14 @@ class FakeMessagesApi(Loopback):
 
     def take(self, headers: dict[str, str], body: Body, content: bytes = b"") -> Reply:
         """Record a request, check it as the API would, and choose the answer."""
-        summary = headers.get("x-sidecar-purpose") == "summary"
+        summary = headers.get("x-sidecar-purpose") in ("summary", "compaction")
         with self._arrived:
             kept = self.summaries if summary else self.requests
             kept.append(Recorded(headers, body, content))
             number = len(kept)
             self._arrived.notify_all()
-            reason = refusal(body) or self._unbound_thinking(body)
+            reason = refusal(body, headers.get("anthropic-beta", ""))
+            reason = reason or self._unbound_thinking(body)
             if reason:
                 self.refused.append(reason)
                 return status(400, "invalid_request_error", reason)
@@ -164,9 +166,10 @@ class FakeMessagesApi(Loopback):
             reply = self.summarise(body, number)
         if reply is None:
             reply = self._respond(body, number) if self._respond else text("as you wish")
-        if reply.failure == "status" or reply.usage:
+        if reply.failure == "status" or (reply.usage and "compaction" not in body):
             return reply
-        return replace(reply, usage={**self.cache.request(body), "output_tokens": 1})
+        usage = reply.usage or {**self.cache.request(body), "output_tokens": 1}
+        return (_compacted if "compaction" in body else replace)(reply, usage=usage)
 
     def _compare(self, body: Body) -> None:
         key = json.dumps(body["messages"][0]["content"][0].get("text", ""))
@@ -205,8 +208,26 @@ def events(reply: Reply, model: str) -> Iterator[tuple[str, Body]]:
         yield "content_block_stop", {"index": index}
     yield "some_future_event", {"anything": True}
     final = {"output_tokens": reply.usage.get("output_tokens_final", max(1, written * 2))}
+    if "iterations" in usage:
+        final = usage
     yield "message_delta", {"delta": {"stop_reason": reply.stop}, "usage": final}
     yield "message_stop", {}
+
+
+def _compacted(reply: Reply, usage: Body) -> Reply:
+    """Put a text into a block that is signed, and what it cost beside the totals."""
+    words = "".join(block["text"] for block in reply.blocks if block["type"] == "text")
+    whole = words if reply.stop == "end_turn" else ""
+    block = {"type": "compaction", "content": words, "signature": f"signed {len(words)}"}
+    spent = {**usage, "output_tokens": usage.get("output_tokens_final", max(1, len(words) // 4))}
+    entry = {k: v for k, v in spent.items() if k != "output_tokens_final"}
+    totals = {
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "iterations": [{"type": "compaction", **entry}],
+    }
+    stop = "compaction" if whole else reply.stop
+    return replace(reply, blocks=(block,) if whole else (), stop=stop, usage=totals)
 
 
 def _pieces(block: Body, size: int) -> tuple[Body, list[Body]]:

@@ -137,7 +137,7 @@ class ScriptedModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """Play the next response."""
-        summary = request.purpose == "summary"
+        summary = request.purpose in ("summary", "compaction")
         (self.summaries if summary else self.requests).append(request)
         self.observe(request)
         if summary:

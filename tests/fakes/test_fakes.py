@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.cache_simulator import CacheSimulator
-from tests.fakes.validation import first_difference, refusal
+from tests.fakes.validation import COMPACTING, first_difference, refusal
 
 MARK = {"cache_control": {"type": "ephemeral"}}
 
@@ -106,6 +106,39 @@ def test_the_fake_refuses_what_the_api_refuses(spoil: Callable[[Any], None]) -> 
     body = good()
     spoil(body)
     assert refusal(body) is not None
+
+
+def compacting(**given: Any) -> dict[str, Any]:
+    return {**good(), "model": "claude-opus-5-5", "compaction": {"type": "summarize", **given}}
+
+
+def test_a_compaction_is_taken_from_who_asks_for_the_beta() -> None:
+    assert refusal(compacting(), COMPACTING) is None
+    assert refusal(compacting(instructions="Be brief."), f"other,{COMPACTING}") is None
+    answered = compacting()
+    answered["messages"].append({"role": "assistant", "content": [said("Done.")]})
+    assert refusal(answered, COMPACTING) is None
+    assert "requires anthropic-beta" in str(refusal(compacting()))
+    assert "at most 16384" in str(refusal(compacting(instructions="x" * 16_385), COMPACTING))
+    assert "compaction.trigger" in str(refusal(compacting(trigger=1), COMPACTING))
+    assert "'summarize'" in str(refusal({**good(), "compaction": {"type": "x"}}, COMPACTING))
+    haiku = {**compacting(), "model": "claude-haiku-5-5"}
+    assert "does not support" in str(refusal(haiku, COMPACTING))
+    forced = {**compacting(), "tool_choice": {"type": "any"}}
+    assert "tool_choice" in str(refusal(forced, COMPACTING))
+    open_call = compacting()
+    del open_call["messages"][2]
+    assert "not finished" in str(refusal(open_call, COMPACTING))
+
+
+def test_a_compaction_comes_back_first_and_with_the_beta() -> None:
+    block = {"type": "compaction", "content": "What was done.", "signature": "s"}
+    sent = good()
+    sent["messages"][0]["content"].insert(0, block)
+    assert refusal(sent, COMPACTING) is None
+    assert "Input tag 'compaction'" in str(refusal(sent))
+    sent["messages"][0]["content"].reverse()
+    assert "must come first" in str(refusal(sent, COMPACTING))
 
 
 def test_a_prefix_that_moves_is_found() -> None:

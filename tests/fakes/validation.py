@@ -15,10 +15,51 @@ MOST_MARKS = 4
 Body = dict[str, Any]
 
 
-def refusal(body: Body) -> str | None:
-    """Give why the API would answer 400, or `None`."""
+COMPACTING = "compact-2026-09-04"
+COMPACTED = frozenset(
+    {
+        "claude-fable-5", "claude-fable-5-1", "claude-mythos-5", "claude-mythos-5-1",
+        "claude-opus-4-6", "claude-opus-4-7", "claude-opus-4-8", "claude-opus-5",
+        "claude-opus-5-5", "claude-sonnet-4-6", "claude-sonnet-5", "claude-sonnet-5-5",
+    }
+)  # fmt: skip
+LONGEST_INSTRUCTIONS = 16_384
+
+
+def refusal(body: Body, betas: str = "") -> str | None:
+    """Give why the API would answer 400, or `None`; `betas` is the header that asks for them."""
     checks = (_written, _parameters, _tools, _roles, _blocks, _pairs, _marks)
-    return next((reason for check in checks if (reason := check(body))), None)
+    reason = next((reason for check in checks if (reason := check(body))), None)
+    return reason or _compaction(body, betas.split(","))
+
+
+def _compaction(body: Body, betas: list[str]) -> str | None:  # noqa: PLR0911 - a list of rules
+    blocks = [block["type"] for message in body["messages"] for block in message["content"]]
+    if "compaction" in blocks and COMPACTING not in betas:
+        return "messages: Input tag 'compaction' does not match any of the expected tags"
+    if blocks.count("compaction") > 1 or "compaction" in blocks[1:]:
+        return "messages: the compaction block must come first"
+    if "compaction" not in body:
+        return None
+    if COMPACTING not in betas:
+        return f"compaction: requires anthropic-beta: {COMPACTING}"
+    asked = body["compaction"]
+    if not isinstance(asked, dict) or asked.get("type") != "summarize":
+        return "compaction.type: Input should be 'summarize'"
+    if extra := set(asked) - {"type", "instructions"}:
+        return f"compaction.{sorted(extra)[0]}: Extra inputs are not permitted"
+    if len(asked.get("instructions") or "") > LONGEST_INSTRUCTIONS:
+        return "compaction.instructions: String should have at most 16384 characters"
+    if body["model"] not in COMPACTED:
+        return f"compaction: {body['model']} does not support it"
+    if body.get("tool_choice", {}).get("type") in ("any", "tool"):
+        return "compaction: cannot be combined with a tool_choice of type any or tool"
+    if "format" in body.get("output_config", {}):
+        return "compaction: cannot be combined with output_config.format"
+    last = body["messages"][-1]
+    if last["role"] == "assistant" and "tool_use" in [block["type"] for block in last["content"]]:
+        return "compaction: the last assistant turn is not finished"
+    return None
 
 
 def _written(body: Body) -> str | None:
@@ -42,7 +83,7 @@ def _parameters(body: Body) -> str | None:
             return f"{name}: sampling parameters are not accepted"
     known = {
         "model", "max_tokens", "system", "tools", "messages", "stream", "output_config",
-        "metadata", "tool_choice", "thinking",
+        "metadata", "tool_choice", "thinking", "compaction",
     }  # fmt: skip
     extra = set(body) - known
     return f"{sorted(extra)[0]}: Extra inputs are not permitted" if extra else None
@@ -70,7 +111,7 @@ def _roles(body: Body) -> str | None:
     for before, after in pairwise(messages):
         if before["role"] == after["role"]:
             return "messages: roles must alternate"
-    if messages[-1]["role"] != "user":
+    if messages[-1]["role"] != "user" and "compaction" not in body:
         return _continued(messages[-1]["content"])
     return None
 

@@ -199,4 +199,28 @@ def test_a_cloud_that_is_usual_has_its_prices_by_region(monkeypatch: pytest.Monk
     assert models.info("offline").price == lookup("offline").price
 
 
+@pytest.mark.parametrize(
+    ("usual", "model", "offered"),
+    [
+        ("anthropic", "claude-opus-5-5", True),
+        ("anthropic", "claude-sonnet-4-6-20260217", True),
+        ("anthropic", "claude-haiku-5-5", False),
+        ("anthropic", "claude-opus-4-5", False),
+        ("anthropic", "vertex/claude-opus-5-5@20260901", True),
+        ("anthropic", "foundry/claude-opus-5-5", True),
+        ("anthropic", "bedrock/anthropic.claude-opus-5-5", False),
+        ("bedrock", "anthropic.claude-opus-5-5", False),
+        ("anthropic", "openrouter/anthropic/claude-opus-5-5", False),
+        ("anthropic", "openai/gpt-5.5", False),
+        ("anthropic", "offline", False),
+    ],
+)
+def test_compaction_is_known_where_a_provider_offers_it(
+    usual: str, model: str, offered: bool
+) -> None:
+    models = Models(now=lambda: 0, random=lambda: 1.0)
+    models.configure(Config(provider=Provider(usual)))
+    assert models.info(model).compaction == (16_384 if offered else 0)
+
+
 OTHERS = (NamedProvider("openai", "openai"), NamedProvider("gemini", "gemini"))

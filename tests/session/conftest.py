@@ -304,7 +304,9 @@ async def facts(cwd: str, trusted: bool, shown: JsonObject) -> str:
 
 
 def info(model_id: str) -> ModelInfo:
-    return lookup("claude-sonnet-4-6" if model_id in ("scripted", "other") else model_id)
+    if model_id in ("scripted", "other"):
+        return replace(lookup("claude-sonnet-4-6"), compaction=0)
+    return lookup(model_id)
 
 
 @pytest.fixture

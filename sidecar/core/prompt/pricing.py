@@ -26,7 +26,8 @@ class ModelInfo:
     """A model's catalogue entry; sizes are in tokens.
 
     A prompt over `tier_above` is billed wholly at `tier_price`. Estimates of tokens are multiplied
-    by `token_factor` until usage was reported.
+    by `token_factor` until usage was reported. `compaction`: characters that the provider's own
+    takes as instructions.
     """
 
     id: str
@@ -37,6 +38,7 @@ class ModelInfo:
     tier_above: int | None = None
     tier_price: Price | None = None
     cache: CacheRules = MARKED
+    compaction: int = 0
 
 
 def price(info: ModelInfo, usage: Usage) -> Decimal | None:

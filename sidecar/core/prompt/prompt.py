@@ -45,18 +45,22 @@ class Prompt:
     breakpoints: tuple[Breakpoint, ...] = ()
 
 
-Purpose: TypeAlias = Literal["turn", "summary", "title", "subtask", "judge"]
+Purpose: TypeAlias = Literal["turn", "summary", "compaction", "title", "subtask", "judge"]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """A request to a model; `effort` is the provider's word, or empty."""
+    """A request to a model; `effort` is the provider's word, or empty.
+
+    `compaction` instructs the provider's own summariser.
+    """
 
     model: str
     prompt: Prompt
     max_tokens: int
     effort: str = ""
     purpose: Purpose = "turn"
+    compaction: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from sidecar.model.stalls import AnswerLimits, InTime
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
+COMPACTING = {"anthropic-beta": "compact-2026-09-04"}
 NO_KEY = (
     "there is no API key: set ANTHROPIC_API_KEY or the provider's apiKey, "
     'or choose the model "offline", which needs none'
@@ -69,7 +70,9 @@ class AnthropicModel(HostedModel):
     async def answer(
         self, request: ModelRequest, headers: Mapping[str, str], allowed: AnswerLimits
     ) -> AsyncIterator[StreamEvent]:
-        decoder = ResponseDecoder(allowed, self.sdk)
+        compacting = bool(request.compaction)
+        decoder = ResponseDecoder(allowed, self.sdk, compacting=compacting)
+        headers = {**headers, **(COMPACTING if compacting else {})}
         # The plain POST skips the SDK's transformation of the whole history, which costs more than
         # everything else we do for a step.
         sent = partial(self._sent, request, stream=True)

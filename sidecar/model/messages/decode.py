@@ -42,10 +42,13 @@ class ResponseDecoder:
     With `limits`, `take` raises `Endless`. `sdk`: the library's name and version.
     """
 
-    def __init__(self, limits: AnswerLimits | None = None, sdk: str = "") -> None:
+    def __init__(
+        self, limits: AnswerLimits | None = None, sdk: str = "", *, compacting: bool = False
+    ) -> None:
         self._size = AnswerSize(limits)
         self._sdk = sdk
-        self._usage = Usage()
+        self._compacting = compacting
+        self._usage = self._compacted = Usage()
         self._stop = ""
         self._raw: dict[int, str] = {}
         self._given: dict[int, Json] = {}
@@ -65,11 +68,13 @@ class ResponseDecoder:
                 yield self._end(index)
             case {"type": "message_delta", "delta": dict(delta)}:
                 self._stop = intern(str(delta.get("stop_reason") or self._stop)[:LONGEST_STOP])
-                self._usage = usage_of(json_object(event.get("usage")), self._usage)
+                told = json_object(event.get("usage"))
+                self._usage = usage_of(told, self._usage)
+                self._compacted = compacted_of(told)
             case {"type": "message_stop"}:
                 self.finished = bool(self._stop)
                 if self.finished:
-                    yield ResponseFinished(self._stop, self._usage)
+                    yield ResponseFinished(self._stop, self._usage + self._compacted)
             case _:
                 pass
 
@@ -99,6 +104,12 @@ class ResponseDecoder:
                 if block.get("text"):
                     yield BlockDelta(index, str(block["text"]))
             case "opaque":
+                match block:
+                    # One that was asked for comes whole.
+                    case {"type": "compaction", "content": str(text)} if self._compacting:
+                        yield BlockStarted(index, "text")
+                        yield BlockDelta(index, text)
+                        return
                 known = kept(block)
                 # Only Sidecar sets cache breakpoints.
                 known.pop("cache_control", None)
@@ -129,6 +140,14 @@ class ResponseDecoder:
             whole = self._given[index] or {}
             return BlockFinished(index, {} if is_deep(whole) else plain(whole))
         return BlockFinished(index, *input_of(raw))
+
+
+def compacted_of(told: JsonObject) -> Usage:
+    # The totals leave these out.
+    entries = told.get("iterations")
+    found = [json_object(one) for one in entries] if isinstance(entries, list) else []
+    own = (usage_of(one, Usage()) for one in found if one.get("type") == "compaction")
+    return sum(own, Usage())
 
 
 def usage_of(told: JsonObject, before: Usage) -> Usage:

@@ -122,6 +122,9 @@ def _body(request: ModelRequest, written: _Write, spoken: _Speak, changed: _Chan
     body["messages"] = messages
     if request.effort:
         body["output_config"] = {"effort": request.effort}
+    if request.compaction:
+        asked: JsonObject = {"type": "summarize", "instructions": request.compaction}
+        body["compaction"] = sendable_json(asked)
     return body
 
 

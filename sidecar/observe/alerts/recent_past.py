@@ -108,7 +108,7 @@ def _with_request(minutes: tuple[Minute, ...], asked: ModelAsked) -> tuple[Minut
         newest.prompt + (asked.usage.prompt if served else 0),
         newest.read + (asked.usage.cache_read if served else 0),
         newest.spent + cost,
-        newest.summarising + (cost if asked.purpose == "summary" else 0.0),
+        newest.summarising + (cost if asked.purpose in ("summary", "compaction") else 0.0),
     )
     return (*minutes[:-1], newest)
 

@@ -1,7 +1,4 @@
-"""Makes room: decide, get a summary, decide again, commit.
-
-A model is asked at most once.
-"""
+"""Makes room: decide, get a summary, decide again, commit."""
 
 import asyncio
 from typing import Protocol

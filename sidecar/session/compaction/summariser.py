@@ -1,11 +1,12 @@
-"""Summarises omitted parts.
+"""Summarises omitted parts the cheapest way.
 
-One model is asked once, the cheapest way; on failure the log's own words serve.
+After the provider's own compaction our question is asked; at last the log's own words serve.
 """
 
 import logging
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Literal
 
 from sidecar.core.conversation.fact import Fact
 from sidecar.core.conversation.wishes import for_agent
@@ -14,7 +15,7 @@ from sidecar.core.ledger.facts import supported
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import Asking, Plan, Situation
-from sidecar.core.prompt.pricing import money, price
+from sidecar.core.prompt.pricing import money, price, total
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, Prompt
 from sidecar.core.prompt.render import Block, Rendered, TextBlock
 from sidecar.core.prompt.tokens import count_block, tokens_of
@@ -36,7 +37,7 @@ from sidecar.session.compaction.planner import Scene
 from sidecar.session.environment import Environment
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.log.whole_log import foreign_messages
-from sidecar.session.meter.side_request import SideRequests
+from sidecar.session.meter.side_request import SideRequests, compaction_share
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.view.cache_state import CacheWatch
 
@@ -52,16 +53,21 @@ LEAST_TOLD = 4_000
 class Way:
     """A way to ask for a summary; `usd` is estimated, `None` if unknown."""
 
-    asking: Asking
+    asking: Asking | Literal["server"]
     request: ModelRequest
     usd: Decimal | None
+    foreseen: Decimal | None = None  # by the cache's rules alone
+
+    @property
+    def name(self) -> str:
+        return f"{self.asking} {self.request.model}"
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A summary; `reply` is the model's raw answer.
+    """A summary; `reply`: the model's raw answer.
 
-    `cost` is USD; `problem` says why no model wrote; `figures` price each way.
+    `cost`: USD; `problem`: why no model wrote; `figures` price each way.
     """
 
     text: str
@@ -76,7 +82,7 @@ class Told:
     def on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
         """Returns plans to try: with the summary, then shortened, at last without.
 
-        A text longer than expected may not fit, and the model is not asked twice.
+        A text longer than expected may not fit.
         """
         wanted, bare = plan.summary, without_summary(plan)
         if wanted is not None and wanted.finish is not None and self.by == "model":
@@ -113,12 +119,13 @@ class Summariser:
         self._cached = cached
         self._settings = settings
         self._side = side
+        self._failing: set[str] = set()
 
     def ways(self, scene: Scene, draft: Decision) -> tuple[Way, ...]:
         """Lists ways to ask, cheapest first.
 
-        Behind the warm prefix an instruction costs a cache read; the omitted parts alone cost their
-        tokens, perhaps of a cheaper model.
+        Behind the warm prefix an instruction costs a cache read; the omitted parts alone their
+        tokens, perhaps a cheaper model's.
         """
         wanted, config = draft.plan.summary, self._environment.settings.config
         if wanted is None or not config.summaries:
@@ -130,33 +137,49 @@ class Summariser:
             wanted.prompt,
         )
         models = dict.fromkeys((scene.view.static.model, config.summary_model))
-        found = [self._extension(scene, text, wanted.output_tokens)]
-        found += [self._fresh(draft, model, text) for model in models if model]
-        known = [way for way in found if way is not None]
-        return tuple(sorted(known, key=lambda way: (way.usd is None, way.usd or 0)))
+        found = self._behind(scene, text, wanted.output_tokens)
+        fresh = [self._fresh(draft, model, text) for model in models if model]
+        found += [way for way in fresh if way is not None]
+        return tuple(sorted(found, key=lambda way: (way.usd is None, way.usd or 0)))
 
     async def summarise(self, scene: Scene, draft: Decision, *, logged: bool = True) -> Told:
         possible = self.ways(scene, draft)
         figures: JsonObject = {
-            f"{way.asking} {way.request.model}": None if way.usd is None else money(way.usd)
-            for way in possible
+            way.name: None if way.usd is None else money(way.usd) for way in possible
         }
         if not possible:
-            return _extracted(draft, "no model is asked", figures)
-        chosen = possible[0]
-        figures["asked"] = f"{chosen.asking} {chosen.request.model}"
+            return replace(_extracted(draft, "no model is asked"), figures=figures)
+        chosen, *others = possible
+        asked, told = chosen.name, await self._asked(scene, draft, chosen, logged=logged)
+        if chosen.asking == "server" and told.by != "model":
+            self._failing.add(chosen.request.model)
+            own = await self._asked(scene, draft, others[0], logged=logged)
+            before = f"the provider's own compaction failed: {told.problem}"
+            told = replace(
+                own,
+                calls=told.calls + own.calls,
+                cost=total((told.cost, own.cost)),
+                problem=f"{before}; {own.problem}" if own.problem else before,
+            )
+            asked = f"{asked}, {others[0].name}"
+        return replace(told, figures={**figures, "asked": asked})
+
+    async def _asked(self, scene: Scene, draft: Decision, way: Way, *, logged: bool) -> Told:
         self._environment.counts.summary_calls += 1
+        foreseen = None if way.foreseen is None else money(way.foreseen)
         try:
-            reply = await self._side.ask(chosen.request, logged=logged)
+            reply = await self._side.ask(way.request, logged=logged, foreseen=foreseen)
         except ModelFailed as error:
             logger.warning("no summary: %s", error.message)
-            return replace(_extracted(draft, error.message, figures), calls=1)
+            return replace(_extracted(draft, error.message), calls=1)
         try:
             read = read_summary(reply.text)
-            told = Told(read.text, "model", reply.text, calls=1, cost=reply.cost, figures=figures)
+            told = Told(read.text, "model", reply.text, calls=1, cost=reply.cost)
             told.on(draft.plan, draft.situation)
         except ValueError as error:
-            told = _extracted(draft, f"the answer could not be used: {error}", figures)
+            logger.warning("no summary: %s", error)
+            ended = "" if reply.text else f" (it ended as {reply.stop})"
+            told = _extracted(draft, f"the answer could not be used: {error}{ended}")
             return replace(told, calls=1, cost=reply.cost)
         facts, refused = supported(read.facts, scene.messages, foreign_messages(self._log))
         if refused:
@@ -167,8 +190,8 @@ class Summariser:
         kept = for_agent(self._environment.settings.config.preserve, self._settings.text("agent"))
         return Brief(kept.focus, kept.texts, scene.occasion.instructions)
 
-    def _extension(self, scene: Scene, text: str, room: int) -> Way | None:
-        """Asks behind the present prompt; `None` if the window is too small.
+    def _behind(self, scene: Scene, text: str, room: int) -> list[Way]:
+        """Asks behind the present prompt, if the window is large enough.
 
         Only cached blocks are marked: a new entry would never be read.
         """
@@ -181,20 +204,29 @@ class Summariser:
         added = round(count_block(asked, self._environment.models.count) * factor)
         coming = view.size(scene.messages).total + added + most
         if not prompt.messages or coming > self._settings.room().window:
-            return None
+            return []
         last = prompt.messages[-1]
         if last.role == "user":
             messages = (*prompt.messages[:-1], Rendered("user", (*last.blocks, asked)))
         else:
             messages = (*prompt.messages, Rendered("user", (asked,)))
         marks = tuple(mark for mark in prompt.breakpoints if _before(mark, prompt, cached))
-        prompt = replace(prompt, messages=messages, breakpoints=marks)
-        effort = self._settings.effort
-        request = ModelRequest(view.static.model, prompt, most, effort, "summary")
-        info = self._environment.models.info(request.model)
+        prompt = replace(prompt, breakpoints=marks)
+        asking = replace(prompt, messages=messages)
+        model, effort = view.static.model, self._settings.effort
+        request = ModelRequest(model, asking, most, effort, "summary")
+        info = self._environment.models.info(model)
         seen = self._cached.foresee(request, self._environment.clock.now(), info.cache, factor)
         usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h, room)
-        return Way("extension", request, price(info, usage))
+        usd = price(info, usage)
+        extension = Way("extension", request, usd)
+        offered = self._environment.settings.config.server_summaries
+        if not offered or usd is None or model in self._failing or len(text) > info.compaction:
+            return [extension]
+        # As much is sent, and less may be counted: the provider's own comes first until it came to
+        # more than that.
+        own = ModelRequest(model, prompt, most, effort, "compaction", text)
+        return [Way("server", own, usd * compaction_share(self._log, model), usd), extension]
 
     def _fresh(self, draft: Decision, model: str, text: str) -> Way | None:
         wanted = draft.plan.summary
@@ -215,14 +247,14 @@ class Summariser:
         return min(self._settings.max_tokens(), max(ANSWER_LEAST, 4 * room))
 
 
-def _extracted(draft: Decision, problem: str, figures: JsonObject) -> Told:
+def _extracted(draft: Decision, problem: str) -> Told:
     wanted = draft.plan.summary
     room = 0 if wanted is None else wanted.output_tokens
     gone = [
         item.unit for item in left_out(draft.plan, draft.situation) if item.unit.kind not in NOTES
     ]
     text = extract(gone, summary_before(draft.plan, draft.situation), room) if room else ""
-    return Told(text, "extract", problem=problem, figures=figures)
+    return Told(text, "extract", problem=problem)
 
 
 def _before(mark: Breakpoint, prompt: Prompt, blocks: int) -> bool:

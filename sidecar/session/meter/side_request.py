@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
 
 from msgspec import structs
 
@@ -23,11 +24,12 @@ LIMIT = 180.0
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's text; `cost` is USD, `None` if unknown."""
+    """A model's text; `cost`: USD, `None` if unknown."""
 
     text: str
     cost: str | None
     started: Millis
+    stop: str = ""
 
 
 class SideRequests:
@@ -47,8 +49,10 @@ class SideRequests:
         self._models = models
         self._clock = clock
 
-    async def ask(self, request: ModelRequest, *, logged: bool = True) -> Reply:
-        """Ignores the answer's calls and thinking.
+    async def ask(
+        self, request: ModelRequest, *, logged: bool = True, foreseen: str | None = None
+    ) -> Reply:
+        """Ignores calls and thinking.
 
         The session bears the cost, recorded if `logged`. Reads of its own model's cache refresh the
         prefix. Raises ModelFailed.
@@ -84,16 +88,30 @@ class SideRequests:
                         usage=UsageShape(**asdict(usage)),
                         cost=cost,
                         started=started,
+                        foreseen=foreseen,
                     )
                 )
-            if own:
+            # A provider's own summariser need not have read the conversation's cache.
+            if own and (usage.cache_read or not request.compaction):
                 rules = models.info(request.model).cache
                 factor = self._view.calibration.factor
                 self._cached.sent(request, started, rules, factor, usage)
                 if usage.cache_read:
                     self._view.renew(started)
         text = "\n\n".join(part.text for part in draft.parts if isinstance(part, TextPart))
-        return Reply(text.strip(), cost, started)
+        return Reply(text.strip(), cost, started, draft.stop)
+
+
+def compaction_share(log: SessionLog, model: str) -> Decimal:
+    """Divides the last cost by what was foreseen."""
+    for record in reversed(log.records):
+        match record:
+            case AskedRecord(purpose="compaction", cost=str(cost), foreseen=str(foreseen)):
+                if record.model == model and Decimal(foreseen) > 0:
+                    return round(Decimal(cost) / Decimal(foreseen), 4)
+            case _:
+                pass
+    return Decimal(1)
 
 
 def asked_since(log: SessionLog, turn_id: TurnId) -> tuple[tuple[Usage, str | None], ...]:

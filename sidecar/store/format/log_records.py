@@ -176,7 +176,7 @@ class UsageShape(Struct, frozen=True):
 
 
 class AskedRecord(RecordHead, frozen=True, tag="asked", kw_only=True):
-    """A model was asked beside the conversation; `cost`: USD, None if unknown.
+    """A model was asked beside the conversation; `cost`, `foreseen`: USD, None if unknown.
 
     A subtask's requests (`session_id`) are summed up.
     """
@@ -187,6 +187,7 @@ class AskedRecord(RecordHead, frozen=True, tag="asked", kw_only=True):
     cost: Cost | None
     started: Signed | None = None
     session_id: str | None = None
+    foreseen: Cost | None = None
 
 
 class PingRecord(_Request, frozen=True, tag="ping", kw_only=True):

@@ -58,7 +58,7 @@ def test_every_decision_is_a_line_with_its_numbers(desk: Desk, audit: Audit) -> 
     assert compaction["figures"]["compression"] > 1
     assert 0 <= compaction["figures"]["fidelity"] <= 1
     assert sum(compaction["parts"].values()) > 0
-    assert by["asked"][0]["purpose"] == "summary"
+    assert by["asked"][0]["purpose"] == "compaction"
     assert len(by["compaction_undone"]) == 1
     said = json.dumps(lines)
     assert "Look at the next files" not in said

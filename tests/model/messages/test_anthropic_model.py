@@ -4,6 +4,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from importlib.metadata import version
 
 import pytest
@@ -15,7 +16,7 @@ from sidecar.core.conversation.stream import (
     StreamEvent,
 )
 from sidecar.core.errors import ModelFailed
-from sidecar.core.parts import ReasoningPart, TextPart, ToolPart
+from sidecar.core.parts import ReasoningPart, TextPart, ToolPart, Usage
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, Prompt, ToolSpec
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.messages.anthropic_model import AnthropicModel
@@ -218,6 +219,39 @@ async def test_an_unknown_provider_is_told() -> None:
     assert unknown.body(request())["stream"] is True, "what would be sent can be shown"
     with pytest.raises(ModelFailed, match="there are anthropic, bedrock"):
         await gather(unknown)
+
+
+def compacting() -> ModelRequest:
+    return replace(
+        request(), model="claude-opus-5-5", purpose="compaction", compaction="In a few words."
+    )
+
+
+async def test_the_providers_own_compaction_comes_as_a_text_with_all_that_it_took() -> None:
+    took = {"input_tokens": 5, "cache_read_input_tokens": 900, "output_tokens_final": 20}
+    with FakeMessagesApi() as api:
+        api.summarise = lambda *_: text("<summary>It went well.</summary>", usage=took)
+        source = model(api)
+        draft = folded(await gather(source, compacting()))
+        [sent] = api.summaries
+        await gather(source)
+        [turn] = api.requests
+    assert [part.text for part in draft.parts] == ["<summary>It went well.</summary>"]
+    assert (draft.stop, draft.usage) == ("compaction", Usage(5, 900, output=20))
+    assert sent.headers["anthropic-beta"] == "compact-2026-09-04"
+    asked = {"type": "summarize", "instructions": "In a few words."}
+    plain = source.body(replace(request(), model="claude-opus-5-5"))
+    assert sent.body == {**plain, "compaction": asked}
+    assert "anthropic-beta" not in turn.headers
+    assert api.refused == []
+
+
+async def test_a_compaction_that_is_not_there_for_a_moment_is_asked_for_again() -> None:
+    with FakeMessagesApi() as api:
+        answers = iter((status(529, "overloaded_error"), text("It went well.")))
+        api.summarise = lambda *_: next(answers)
+        draft = folded(await gather(model(api), compacting()))
+    assert [part.text for part in draft.parts] == ["It went well."]
 
 
 async def test_a_ping_reads_the_prompt_and_asks_for_no_answer() -> None:

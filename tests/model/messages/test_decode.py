@@ -40,6 +40,34 @@ def test_usage_of_another_shape_counts_nothing(usage: Any) -> None:
     assert [event.usage for event in ended] == [Usage()]  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("entries", [3, "many", [1], [{"type": "compaction"}], {}, None])
+def test_iterations_of_another_shape_count_nothing(entries: Any) -> None:
+    usage = {"input_tokens": 7, "iterations": entries}
+    (ended,) = taken(
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage},
+        {"type": "message_stop"},
+    )
+    assert ended.usage == Usage(7)  # type: ignore[union-attr]
+
+
+def test_what_compactions_took_is_added_to_the_totals_once() -> None:
+    entry = {"type": "compaction", "input_tokens": 5, "cache_read_input_tokens": 90}
+    entries = [{**entry, "output_tokens": 3}, {"type": "message", "input_tokens": 4}, entry]
+    usage = {"input_tokens": 4, "output_tokens": 2, "iterations": entries}
+    *_, ended = taken(
+        {"type": "message_start", "message": {"usage": usage}},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage},
+        {"type": "message_stop"},
+    )
+    assert ended.usage == Usage(14, 180, output=5)  # type: ignore[union-attr]
+
+
+def test_a_compaction_that_nobody_asked_for_is_kept_as_it_came() -> None:
+    block = {"type": "compaction", "content": "What was done.", "signature": "s"}
+    (opened,) = taken({"type": "content_block_start", "index": 0, "content_block": block})
+    assert opened == BlockStarted(0, "opaque", block=block)
+
+
 @pytest.mark.parametrize("count", [-1, MOST_COUNT + 1, 10**400, True, 1.5, "1", None])
 def test_what_is_no_count_leaves_usage_as_it_was(count: Any) -> None:
     before = Usage(1, 2, 3, 4, 5, 6, 7)

@@ -34,7 +34,8 @@ def test_requests_are_added_up_by_the_minute() -> None:
     past = past_of(
         asked(NOW),
         asked(NOW + 59_999, error="context_overflow", cost=None),
-        asked(NOW + 60_000, purpose="summary", cost=0.5),
+        asked(NOW + 60_000, purpose="summary", cost=0.25),
+        asked(NOW + 60_000, purpose="compaction", cost=0.25),
     )
     first, second = past.minutes
     assert first == Minute(NOW // 60_000, requests=2, refused=1, spent=0.01)
