@@ -296,6 +296,7 @@ RESULTS: dict[str, msgspec.Struct] = {
         price="0.0621",
         break_even_requests=5,
         summary="[Earlier parts of this conversation were left out here.]",
+        asked=["extension claude-sonnet-4-5"],
     ),
     "context/undo_compaction": context.ContextUndoCompactionResult(revision=14, meter=METER),
     "context/pin": context.ContextPinResult(revision=13),

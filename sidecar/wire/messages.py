@@ -762,6 +762,8 @@ class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
     files: list[FileShownAsItStands] | msgspec.UnsetType = msgspec.UNSET
     compaction_id: str | msgspec.UnsetType = msgspec.UNSET
     summary: str | msgspec.UnsetType = msgspec.UNSET
+    asked: list[str] | msgspec.UnsetType = msgspec.UNSET
+    problem: str | msgspec.UnsetType = msgspec.UNSET
     reason: str | msgspec.UnsetType = msgspec.UNSET
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 from sidecar_client import connect
 from sidecar_client.messages import ToolDefinition
 
@@ -93,6 +94,7 @@ async def test_a_compaction_by_the_server_is_a_view_like_others(tmp_path: Path) 
                 session, strategy=STRATEGY, instructions="Mind the tests.", dry_run=True
             )
             assert api.summaries == []
+            assert planned.asked == [f"server {MODEL}"]
             done = await client.context.compact(
                 session, strategy=STRATEGY, instructions="Mind the tests."
             )
@@ -114,6 +116,7 @@ async def test_a_compaction_by_the_server_is_a_view_like_others(tmp_path: Path) 
             assert Decimal(str(done.price)) >= COST
             assert Decimal(str(planned.price)) > 0
             assert SAID in str(done.summary)
+            assert (done.asked, done.problem) == ([f"server {MODEL}"], UNSET)
             after = (await client.context.preview(session)).request
             assert SAID in json.dumps(after)
             assert len(json.dumps(after)) < 0.6 * len(json.dumps(before))
@@ -182,9 +185,12 @@ def test_where_it_fails_our_own_question_is_asked_and_that_is_told(
     desk.open()
     desk.work(3)
     before = desk("context/meter")["cost"]["session"]
-    desk("context/compact", strategy=STRATEGY)
+    done = desk("context/compact", strategy=STRATEGY)
     assert SAID in desk.shown()
     summary = audited()[-1]["summary"]
+    assert done["asked"] == [f"server {MODEL}", f"extension {MODEL}"]
+    assert done["problem"] == summary["problem"]
+    assert Decimal(done["price"]) >= Decimal(summary["cost"])
     assert (summary["by"], summary["calls"]) == ("model", 2)
     assert summary["problem"].startswith("the provider's own compaction failed: ")
     assert why in summary["problem"]

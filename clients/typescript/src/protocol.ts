@@ -843,7 +843,9 @@ export interface FileShownAsItStands {
  * The plan and its gain; `breakEvenRequests` is the number of requests until the plan pays.
  *
  * `files` are shown as they stand, in place of earlier reads of them. A dry run with nothing to
- * leave out returns an empty plan and the `reason`.
+ * leave out returns an empty plan and the `reason`. `asked`: the ways to a summary and the models
+ * asked, in order (`server`: the provider's own compaction; `extension`: behind the conversation;
+ * `fresh`: apart); of a dry run, the first to be asked. `problem`: why one gave none.
  */
 export interface ContextCompactResult {
   plan: CompactionStep[];
@@ -854,6 +856,8 @@ export interface ContextCompactResult {
   files?: FileShownAsItStands[];
   compactionId?: string;
   summary?: string;
+  asked?: string[];
+  problem?: string;
   reason?: string;
 }
 

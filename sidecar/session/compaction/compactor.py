@@ -184,7 +184,7 @@ class Compactor:
             if summary:
                 settled = await self._settlements.settle(scene(), draft, again, token, dry=True)
                 return told_draft(draft) if settled is None else told_settled(settled)
-            return told_draft(draft, self._settlements.estimated(scene(), draft))
+            return told_draft(draft, self._settlements.cheapest(scene(), draft))
         await self._host.writable(expected_revision)
         async with self.gate:
             self._installations.begin()

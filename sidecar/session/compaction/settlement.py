@@ -14,7 +14,7 @@ from sidecar.core.prompt.pricing import money, money_of
 from sidecar.session.compaction.decision import Decision
 from sidecar.session.compaction.planner import Planner, Scene
 from sidecar.session.compaction.rewrite_commit import told_plan
-from sidecar.session.compaction.summariser import Summariser, Told
+from sidecar.session.compaction.summariser import Summariser, Told, Way
 from sidecar.session.log.progress import Token, Works
 
 
@@ -84,21 +84,26 @@ class Settlements:
             work.outcome = f"{before} to {decision.recorded.tokens_after} tokens"
         return Settled(decision, told)
 
-    def estimated(self, scene: Scene, draft: Decision) -> Decimal | None:
-        """Returns the cheapest summary's USD; `None` if unwanted or unknown."""
-        possible = self._summariser.ways(scene, draft)
-        return possible[0].usd if possible else None
+    def cheapest(self, scene: Scene, draft: Decision) -> Way | None:
+        return next(iter(self._summariser.ways(scene, draft)), None)
 
 
 def told_settled(settled: Settled) -> JsonObject:
-    return _told(settled.decision, settled.price(), 0)
+    done, told = _told(settled.decision, settled.price(), 0), settled.told
+    if told is not None and told.asked:
+        done["asked"] = [*told.asked]
+    if told is not None and told.problem:
+        done["problem"] = told.problem
+    return done
 
 
-def told_draft(draft: Decision, asking: Decimal | None = None) -> JsonObject:
+def told_draft(draft: Decision, way: Way | None = None) -> JsonObject:
     price = draft.recorded.price
-    if price is not None and asking is not None:
-        price = money(Decimal(price) + asking)
-    return _told(draft, price, coming(draft.plan))
+    if way is None:
+        return _told(draft, price, coming(draft.plan))
+    if price is not None and way.usd is not None:
+        price = money(Decimal(price) + way.usd)
+    return {**_told(draft, price, coming(draft.plan)), "asked": [way.name]}
 
 
 def _told(decision: Decision, price: str | None, still: int) -> JsonObject:

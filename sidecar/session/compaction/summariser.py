@@ -78,6 +78,7 @@ class Told:
     cost: str | None = "0"
     problem: str = ""
     figures: JsonObject = field(default_factory=dict)
+    asked: tuple[str, ...] = ()
 
     def on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
         """Returns plans to try: with the summary, then shortened, at last without.
@@ -150,7 +151,7 @@ class Summariser:
         if not possible:
             return replace(_extracted(draft, "no model is asked"), figures=figures)
         chosen, *others = possible
-        asked, told = chosen.name, await self._asked(scene, draft, chosen, logged=logged)
+        asked, told = [chosen.name], await self._asked(scene, draft, chosen, logged=logged)
         if chosen.asking == "server" and told.by != "model":
             self._failing.add(chosen.request.model)
             own = await self._asked(scene, draft, others[0], logged=logged)
@@ -161,8 +162,8 @@ class Summariser:
                 cost=total((told.cost, own.cost)),
                 problem=f"{before}; {own.problem}" if own.problem else before,
             )
-            asked = f"{asked}, {others[0].name}"
-        return replace(told, figures={**figures, "asked": asked})
+            asked.append(others[0].name)
+        return replace(told, figures={**figures, "asked": ", ".join(asked)}, asked=tuple(asked))
 
     async def _asked(self, scene: Scene, draft: Decision, way: Way, *, logged: bool) -> Told:
         self._environment.counts.summary_calls += 1

@@ -21,6 +21,8 @@ def told_compaction(done: JsonObject) -> str:
     lines = [f"The context was compacted: {before} → {after} tokens, {pieces} pieces rewritten."]
     if isinstance(summary := done.get("summary"), str) and summary:
         lines += ["", summary]
+    if isinstance(problem := done.get("problem"), str) and done.get("asked"):
+        lines += ["", f"On the summary: {problem}."]
     return "\n".join(lines)
 
 

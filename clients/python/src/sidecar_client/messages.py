@@ -1005,7 +1005,9 @@ class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
     """The plan and its gain; `breakEvenRequests` is the number of requests until the plan pays.
 
     `files` are shown as they stand, in place of earlier reads of them. A dry run with nothing to
-    leave out returns an empty plan and the `reason`.
+    leave out returns an empty plan and the `reason`. `asked`: the ways to a summary and the models
+    asked, in order (`server`: the provider's own compaction; `extension`: behind the conversation;
+    `fresh`: apart); of a dry run, the first to be asked. `problem`: why one gave none.
     """
 
     plan: list[CompactionStep]
@@ -1016,6 +1018,8 @@ class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
     files: list[FileShownAsItStands] | msgspec.UnsetType = msgspec.UNSET
     compaction_id: str | msgspec.UnsetType = msgspec.UNSET
     summary: str | msgspec.UnsetType = msgspec.UNSET
+    asked: list[str] | msgspec.UnsetType = msgspec.UNSET
+    problem: str | msgspec.UnsetType = msgspec.UNSET
     reason: str | msgspec.UnsetType = msgspec.UNSET
 
 
