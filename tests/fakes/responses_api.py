@@ -117,6 +117,9 @@ class FakeResponsesApi(FakeStreamingApi):
                         f"Item '{item['id']}' of type 'reasoning' was provided without its "
                         "required following item.",
                     )
+                case {"type": "compaction"}:
+                    fields(item, where, {"type": str, "encrypted_content": str}, {"id": str})
+                    self._own(item, where, model)
                 case _:
                     raise Refused(f"Invalid value: '{where}.type'")
         open_calls = [call for call, answered in calls.items() if not answered]
@@ -129,6 +132,9 @@ class FakeResponsesApi(FakeStreamingApi):
             {"type": str, "id": str, "summary": list, "encrypted_content": str},
             {"content": list, "status": str},
         )
+        self._own(item, where, model)
+
+    def _own(self, item: Body, where: str, model: str) -> None:
         by, known = self._thoughts.get(item["encrypted_content"], ("", {}))
         demand(known, f"The encrypted content {item['encrypted_content']} could not be verified.")
         demand(by == model, "The encrypted content is another model's.")
@@ -205,6 +211,10 @@ class FakeResponsesApi(FakeStreamingApi):
                 }  # fmt: skip
             case {"thought": str(words)}:
                 return self._thought(part, words, model)
+            case {"compacted": str(hidden)}:
+                item = {"type": "compaction", "id": f"cmp_{number}", "encrypted_content": hidden}
+                self._thoughts[hidden] = (model, item)
+                return {**item, "created_by": None}
             case _:
                 return part
 
@@ -294,6 +304,8 @@ def _item_events(at: int, made: Body, part: Body, size: int) -> Iterator[tuple[s
     empty = {"status": "in_progress", "content": [], "arguments": "", "summary": []}
     begun = {key: empty.get(key, value) for key, value in made.items()}
     yield "response.output_item.added", {"output_index": at, "item": begun}
+    if made["type"] == "compaction":
+        yield "response.compaction.compacting", where
     if not part.get("unstreamed"):
         match made["type"]:
             case "message":

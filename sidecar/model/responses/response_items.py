@@ -22,6 +22,7 @@ from sidecar.model.bodies.piece_writer import PieceWriter
 from sidecar.model.openai.function_schema import function_schema
 from sidecar.model.openai.marks import Marks, by_message
 
+_COMPACTED = ("id", "encrypted_content")
 LEAST_TOKENS = 16
 """Tokens; the API refuses fewer."""
 
@@ -170,6 +171,9 @@ def _answered(blocks: tuple[Block, ...], options: ResponseOptions) -> Iterator[J
                     "name": name,
                     "arguments": to_json(given),
                 }
+            case OpaqueBlock(block={"type": "compaction", **rest}):
+                # Its author is told, and not taken back.
+                yield {"type": "compaction", **{k: v for k, v in rest.items() if k in _COMPACTED}}
             case OpaqueBlock(block=body):
                 yield body
             case _:
