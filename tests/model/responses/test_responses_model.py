@@ -11,7 +11,7 @@ from sidecar.core.conversation.stream import (
     ResponseStarted,
 )
 from sidecar.core.errors import ModelFailed
-from sidecar.core.parts import Media, OpaquePart, Output, TextPart, Usage
+from sidecar.core.parts import Media, Output, Usage
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
 from sidecar.model.openai.openai_model import NO_SDK
 from sidecar.model.responses.response_items import ResponseOptions, response_body
@@ -231,24 +231,6 @@ async def test_what_another_model_thought_is_not_sent(hosted: Hosted) -> None:
         await gather(source, asking(user("hello"), *foreign, user("and?"), signed, user("go on")))
         assert api.refused == []
         assert "reasoning" not in [item["type"] for item in api.requests[1].body["input"]]
-
-
-async def test_an_opaque_compaction_goes_back_in_its_place_to_its_model_alone(
-    hosted: Hosted,
-) -> None:
-    with FakeResponsesApi() as api:
-        api.script(Answer(({"compacted": "gAAAA" * 9}, {"text": "Go on."})))
-        source = hosted(api)
-        draft = folded(await gather(source))
-        assert [type(part) for part in draft.parts] == [OpaquePart, TextPart]
-        again = asking(user("hello"), *replied(draft), user("and?"))
-        await gather(source, again)
-        sent = api.requests[1].body["input"]
-        assert api.refused == []
-        # What it stands for is sent before it, and can be read.
-        assert sent[0]["content"][0]["text"] == "hello"
-        assert sent[1] == {"type": "compaction", "id": "cmp_0", "encrypted_content": "gAAAA" * 9}
-        assert [item.get("role") for item in sent[2:]] == ["assistant", "user"]
 
 
 async def test_texts_say_whether_they_end_a_turn(hosted: Hosted) -> None:
