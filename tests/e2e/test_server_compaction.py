@@ -143,7 +143,8 @@ def test_its_price_and_what_was_foreseen_stand_in_the_audit(desk: Desk, audited:
     assert (summary["by"], summary["calls"], summary["problem"]) == ("model", 1, "")
     assert summary["ways"]["asked"] == f"server {MODEL}"
     assert summary["ways"][f"server {MODEL}"] == summary["ways"][f"extension {MODEL}"]
-    assert summary["ways"][f"server {MODEL}"] == asked["foreseen"]
+    # As its prompt was foreseen it would have cost more; the answer is as long as it is.
+    assert COST < Decimal(asked["foreseen"]) < Decimal(summary["ways"][f"server {MODEL}"])
     desk("context/undo_compaction", compactionId=done["compactionId"])
     assert desk.shown() == before
 

@@ -22,6 +22,8 @@ from tests.fakes.loopback import Loopback
 from tests.fakes.scripted_model import SUMMARY
 from tests.fakes.validation import Body, first_difference, plain, refusal
 
+ITS_OWN_QUESTION = "Write down what is needed to go on, within <summary></summary>. " * 6
+"""Some hundred tokens, as those of Anthropic's that are documented."""
 Failure = Literal["none", "status", "error_event", "drop", "stall", "drip", "early_end", "garbage"]
 
 
@@ -169,6 +171,9 @@ class FakeMessagesApi(Loopback):
         if reply.failure == "status" or (reply.usage and "compaction" not in body):
             return reply
         usage = reply.usage or {**self.cache.request(body), "output_tokens": 1}
+        if "compaction" in body and not reply.usage:
+            question = body["compaction"].get("instructions") or ITS_OWN_QUESTION
+            usage["input_tokens"] += self.cache.count(question)
         return (_compacted if "compaction" in body else replace)(reply, usage=usage)
 
     def _compare(self, body: Body) -> None:

@@ -56,7 +56,7 @@ class Way:
     asking: Asking | Literal["server"]
     request: ModelRequest
     usd: Decimal | None
-    foreseen: Decimal | None = None  # by the cache's rules alone
+    foreseen: Usage | None = None
 
     @property
     def name(self) -> str:
@@ -167,9 +167,8 @@ class Summariser:
 
     async def _asked(self, scene: Scene, draft: Decision, way: Way, *, logged: bool) -> Told:
         self._environment.counts.summary_calls += 1
-        foreseen = None if way.foreseen is None else money(way.foreseen)
         try:
-            reply = await self._side.ask(way.request, logged=logged, foreseen=foreseen)
+            reply = await self._side.ask(way.request, logged=logged, foreseen=way.foreseen)
         except ModelFailed as error:
             logger.warning("no summary: %s", error.message)
             return replace(_extracted(draft, error.message), calls=1)
@@ -227,7 +226,7 @@ class Summariser:
         # As much is sent, and less may be counted: the provider's own comes first until it came to
         # more than that.
         own = ModelRequest(model, prompt, most, effort, "compaction", text)
-        return [Way("server", own, usd * compaction_share(self._log, model), usd), extension]
+        return [Way("server", own, usd * compaction_share(self._log, model), usage), extension]
 
     def _fresh(self, draft: Decision, model: str, text: str) -> Way | None:
         wanted = draft.plan.summary

@@ -50,7 +50,7 @@ class SideRequests:
         self._clock = clock
 
     async def ask(
-        self, request: ModelRequest, *, logged: bool = True, foreseen: str | None = None
+        self, request: ModelRequest, *, logged: bool = True, foreseen: Usage | None = None
     ) -> Reply:
         """Ignores calls and thinking.
 
@@ -78,6 +78,8 @@ class SideRequests:
             raise ModelFailed(text, kind="network", retryable=True) from None
         usage = replace(draft.usage, requests=1)
         cost = models.cost(request.model, usage)
+        # How long an answer is says nothing of how its prompt was counted.
+        same = None if foreseen is None else replace(foreseen, output=usage.output)
         if usage.prompt:
             self._log.entry.spend(cost)
             if logged:
@@ -88,7 +90,7 @@ class SideRequests:
                         usage=UsageShape(**asdict(usage)),
                         cost=cost,
                         started=started,
-                        foreseen=foreseen,
+                        foreseen=None if same is None else models.cost(request.model, same),
                     )
                 )
             # A provider's own summariser need not have read the conversation's cache.
