@@ -7,9 +7,10 @@ import pytest
 
 from sidecar.config.provider_settings import KINDS, VARIABLES
 from tests.conformance.conftest import IMAGE, PNG, Talk
-from tests.conformance.vendors import KEY, VENDORS
+from tests.conformance.vendors import ANTHROPIC, KEY, RESPONSES, VENDORS
 from tests.e2e.desk import Start
 from tests.e2e.plain import say
+from tests.fakes.streaming_server import Answer, said
 
 
 def test_every_kind_of_provider_is_tried() -> None:
@@ -174,3 +175,27 @@ def test_a_missing_key_is_told_with_its_variable(
     client.start(model=f"{kind}/any")
     session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
     assert variables[0] in say(client, session, "hello")["error"]["message"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("vendor", [RESPONSES], indirect=True)
+def test_openais_own_compaction_is_kept_beside_what_can_be_read(talk: Talk) -> None:
+    hidden = "gAAAAhidden"
+    talk.api.script(said("It says alpha."), Answer(({"compacted": hidden}, {"text": "Go on."})))
+    talk.say("what do the notes say?")
+    talk.say("and then?")
+    talk.again()
+    talk.say("back again")
+    before = talk.last
+    sent = json.dumps(before.body["input"])
+    assert sent.count(hidden) == 1
+    assert sent.index("It says alpha.") < sent.index(hidden)
+    talk.choose(ANTHROPIC.id)
+    talk.say("and you?")
+    asked = ANTHROPIC.conversation(talk.apis[ANTHROPIC].requests[-1]).decode()
+    assert hidden not in asked
+    assert "It says alpha." in asked
+    assert "Go on." in asked
+    talk.choose(talk.vendor.id)
+    talk.say("once more")
+    talk.grew(before)

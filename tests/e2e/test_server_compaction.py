@@ -205,6 +205,19 @@ def test_where_it_fails_our_own_question_is_asked_and_that_is_told(
     desk.check()
 
 
+def test_a_policy_has_it_written_in_a_turn_too(desk: Desk, audited: Audited) -> None:
+    desk.api.summarise = cheap
+    desk.open(STRATEGY, window=48_000, maxTokens=4_000)
+    while not desk.api.summaries:
+        desk.work(1)
+    assert all(by_server(desk.api))
+    asked = [line for line in audited() if line["decision"] == "asked"]
+    assert {line["cost"] for line in asked} == {str(COST)}
+    meter = desk("context/meter")
+    assert Decimal(meter["cost"]["lastTurn"]) > COST * len(asked)
+    assert SAID in desk.shown()
+
+
 def test_it_is_not_asked_where_that_is_off(desk: Desk) -> None:
     desk.client.kill()
     desk.options = {"config": {"serverSummaries": False}}

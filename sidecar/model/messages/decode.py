@@ -33,7 +33,7 @@ _KINDS: dict[str, BlockKind] = {
     "redacted_thinking": "reasoning",
     "tool_use": "tool",
 }
-_SAID = ("text", "thinking", "partial_json")
+_SAID = ("text", "thinking", "partial_json", "content")
 
 
 class ResponseDecoder:
@@ -104,12 +104,10 @@ class ResponseDecoder:
                 if block.get("text"):
                     yield BlockDelta(index, str(block["text"]))
             case "opaque":
-                match block:
-                    # One that was asked for comes whole.
-                    case {"type": "compaction", "content": str(text)} if self._compacting:
-                        yield BlockStarted(index, "text")
-                        yield BlockDelta(index, text)
-                        return
+                if self._compacting and block.get("type") == "compaction":
+                    yield BlockStarted(index, "text")
+                    yield BlockDelta(index, str(block.get("content") or ""))
+                    return
                 known = kept(block)
                 # Only Sidecar sets cache breakpoints.
                 known.pop("cache_control", None)
@@ -122,6 +120,9 @@ class ResponseDecoder:
             case {"type": "text_delta", "text": str(text)}:
                 yield BlockDelta(index, text)
             case {"type": "thinking_delta", "thinking": str(text)}:
+                yield BlockDelta(index, text)
+            case {"type": "compaction_delta", "content": str(text)} if self._compacting:
+                # One that was asked for comes whole, with its start or, as others do, behind.
                 yield BlockDelta(index, text)
             case {"type": "signature_delta", "signature": str(signature)}:
                 yield BlockMetadata(index, {"signature": signature})

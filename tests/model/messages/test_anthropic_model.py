@@ -6,8 +6,11 @@ import socket
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from importlib.metadata import version
+from typing import get_args
 
 import pytest
+from anthropic.types import AnthropicBetaParam
+from anthropic.types.beta import BetaCompactionConfigParam
 
 from sidecar.core.conversation.stream import (
     AttemptFailed,
@@ -19,7 +22,7 @@ from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import ReasoningPart, TextPart, ToolPart, Usage
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, Prompt, ToolSpec
 from sidecar.model.endpoint import Endpoint
-from sidecar.model.messages.anthropic_model import AnthropicModel
+from sidecar.model.messages.anthropic_model import COMPACTING, AnthropicModel
 from sidecar.model.retry import Patience
 from tests.core.prompts import system, user
 from tests.fakes.messages_api import FakeMessagesApi, Reply, broken, status, text, thinking, tools
@@ -244,6 +247,13 @@ async def test_the_providers_own_compaction_comes_as_a_text_with_all_that_it_too
     assert sent.body == {**plain, "compaction": asked}
     assert "anthropic-beta" not in turn.headers
     assert api.refused == []
+
+
+def test_the_library_knows_how_a_compaction_is_asked_for() -> None:
+    _, betas = get_args(AnthropicBetaParam)
+    assert COMPACTING["anthropic-beta"] in get_args(betas)
+    asked = model("http://127.0.0.1").body(compacting())["compaction"]
+    assert asked.keys() == BetaCompactionConfigParam.__annotations__.keys()
 
 
 async def test_a_compaction_that_is_not_there_for_a_moment_is_asked_for_again() -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from sidecar.core.conversation.fold import Draft, fold
 from sidecar.core.conversation.stream import BlockFinished, BlockMetadata, BlockStarted, StreamEvent
-from sidecar.core.parts import MOST_COUNT, Usage
+from sidecar.core.parts import MOST_COUNT, PartId, TextPart, Usage
 from sidecar.model.messages.decode import ResponseDecoder, usage_of
 from sidecar.model.stalls import Endless, limits
 
@@ -60,6 +61,21 @@ def test_what_compactions_took_is_added_to_the_totals_once() -> None:
         {"type": "message_stop"},
     )
     assert ended.usage == Usage(14, 180, output=5)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("content", ["What was done.", None])
+def test_a_compaction_comes_with_its_start_or_behind_it(content: str | None) -> None:
+    decoder = ResponseDecoder(compacting=True)
+    block = {"type": "compaction", "content": content, "signature": "s"}
+    delta = {"type": "compaction_delta", "content": "What was done."}
+    events = [{"type": "content_block_start", "index": 0, "content_block": block}]
+    if content is None:
+        events.append({"type": "content_block_delta", "index": 0, "delta": delta})
+    draft = Draft()
+    for event in events:
+        for known in decoder.take(event):
+            draft = fold(draft, known, PartId("p"))
+    assert draft.parts == (TextPart(PartId("p"), "What was done.", "model"),)
 
 
 def test_a_compaction_that_nobody_asked_for_is_kept_as_it_came() -> None:
