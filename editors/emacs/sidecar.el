@@ -156,6 +156,8 @@ The other files of the project that are open, or opened later, join."
 (defun sidecar--show-plan (plan)
   "Show PLAN of a compaction."
   (with-help-window "*sidecar plan*"
+    (when (plist-get plan :asked)
+      (princ (format "summary: %s\n" (elt (plist-get plan :asked) 0))))
     (seq-doseq (step (plist-get plan :plan))
       (princ (format "%-9s %6d to %6d  %s\n" (plist-get step :action)
                      (plist-get step :tokensBefore) (plist-get step :tokensAfter)

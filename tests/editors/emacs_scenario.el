@@ -140,8 +140,10 @@
   "The meter falls when the context is compacted, and rises when that is taken back."
   (dotimes (_ 3) (scenario-say "read long.txt"))
   (let ((used (scenario-used)))
-    (scenario-keys "M-x sidecar-compact RET RET n")
-    (scenario-check "a plan is shown" (get-buffer "*sidecar plan*"))
+    (scenario-keys "M-x sidecar-compact RET names RET n")
+    (scenario-check "a plan is shown, with who writes the summary"
+                    (with-current-buffer "*sidecar plan*"
+                      (string-match-p "^summary: extension offline$" (buffer-string))))
     (scenario-check "nothing was done" (= used (scenario-used)))
     (scenario-keys "M-x sidecar-compact RET RET y")
     (scenario-want "the meter fell" (lambda () (< (scenario-used) used)))

@@ -37,9 +37,10 @@ export async function compact(daemon: Daemon, sessions: Sessions): Promise<void>
     return;
   }
   const earned = !plan.breakEvenRequests ? "" : `, earned back after ${many(plan.breakEvenRequests, "request")}`;
+  const written = plan.asked ? `; summary: ${plan.asked[0]}` : "";
   const chosen = await window.showQuickPick<Line>(
     [
-      { label: `$(check) Compact to ${count(plan.tokensAfter)} tokens`, description: `from ${count(plan.tokensBefore)}; costs ${money(plan.price)}${earned}`, apply: true },
+      { label: `$(check) Compact to ${count(plan.tokensAfter)} tokens`, description: `from ${count(plan.tokensBefore)}; costs ${money(plan.price)}${earned}${written}`, apply: true },
       { label: "$(close) Leave it as it is" },
       { label: "The plan", kind: QuickPickItemKind.Separator },
       ...summed(plan.plan),

@@ -82,6 +82,7 @@ local function compaction_and_back()
     return h.percent() < before - 5
   end)
   h.holds(h.asked[#h.asked].preview, "tokens")
+  h.holds(h.asked[#h.asked].preview, "# summary: extension offline")
   h.wait_for_chat("── context ")
   vim.cmd("Sidecar undo_compaction")
   h.wait("the context that was", function()

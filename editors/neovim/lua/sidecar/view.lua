@@ -186,7 +186,11 @@ function M.plan(plan)
   local price = meter.money(plan.price)
   local gain = ("# %s → %s tokens"):format(meter.count(plan.tokensBefore), meter.count(plan.tokensAfter))
   local earned = plan.breakEvenRequests and ("# earned back after %d requests"):format(plan.breakEvenRequests)
-  local lines = { gain .. (price and ", " .. price or ""), earned or "# never earned back", "" }
+  local lines = { gain .. (price and ", " .. price or ""), earned or "# never earned back" }
+  if plan.asked then
+    lines[#lines + 1] = "# summary: " .. plan.asked[1]
+  end
+  lines[#lines + 1] = ""
   for _, step in ipairs(plan.plan) do
     local from, to = meter.count(step.tokensBefore), meter.count(step.tokensAfter)
     lines[#lines + 1] = ("%-10s %6s → %-6s  %s"):format(step.action, from, to, step.reason)
