@@ -34,6 +34,8 @@ from sidecar.workspace.present_state import hash_files, read_branch
 
 logger = logging.getLogger("sidecar.session")
 
+MOST_LATE = 32
+"""Messages of a turn that each step looks through again."""
 PRESSURE = 0.85
 """The share of what may be in use at which the state is saved before a rewrite is forced."""
 STATE = "state.json"
@@ -112,8 +114,11 @@ class Milestones:
         if self._ownership.read_only or not any(True for _ in self._log):
             return False
         crossed = (self._used() >= PRESSURE) != (self._last.used >= PRESSURE)
-        moved = self._hear()
-        if moment == "step" and not crossed and not moved:
+        late = self._late()
+        calls = (call for message in late for call in tool_parts(message))
+        if moment == "step" and not crossed and not any(map(may_move_todos, calls)):
+            if len(late) > MOST_LATE:
+                self._hear()
             return False
         ledger = self.ledger()
         now = self._mark(ledger)
@@ -144,9 +149,7 @@ class Milestones:
                 logger.warning("no checkpoint of session %s was written: %s", row.id, error)
                 return False
 
-    def _hear(self) -> bool:
-        """Returns whether a new call may move todos."""
-        moved = False
+    def _hear(self) -> None:
         for message in self._late():
             if message.status == "discarded":
                 continue
@@ -154,8 +157,6 @@ class Milestones:
                 break
             self._heard = message.id
             self._folding.hear(message)
-            moved = moved or any(map(may_move_todos, tool_parts(message)))
-        return moved
 
     def ledger(self) -> Ledger:
         self._hear()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -154,7 +155,7 @@ async def test_an_item_that_got_done_is_a_milestone_of_its_step(desk: Desk) -> N
     assert not await kept.at("step")
 
 
-async def test_each_call_of_a_long_turn_is_looked_at_once(
+async def test_a_long_turns_calls_are_not_looked_at_with_each_step(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[str] = []
@@ -164,9 +165,11 @@ async def test_each_call_of_a_long_turn_is_looked_at_once(
         return False
 
     monkeypatch.setattr(milestones, "may_move_todos", look)
+    monkeypatch.setattr(milestones, "MOST_LATE", 2)
     session = await desk.open()
     await work(desk, session, *(written(f"{number}.txt") for number in range(8)))
-    assert len(looked) == len(set(looked)) == 8
+    assert len(set(looked)) == 8
+    assert max(Counter(looked).values()) <= 3
 
 
 async def test_crossing_85_per_cent_saves_once(desk: Desk) -> None:
