@@ -3,10 +3,11 @@
 The newest requests are replayed in the views of their times.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sidecar.config.reload import CurrentSettings
-from sidecar.core.parts import Message, StepFinishPart
+from sidecar.core.parts import Message, Millis, StepFinishPart
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.tokens import Calibration
 from sidecar.session.compaction.cache_options import CacheOptions
@@ -66,10 +67,13 @@ def restore(reading: ReadState) -> None:
     messages = tuple(reading.log)
     epochs = list(views.epochs())
     window = _window(view, views, messages)
-    _show(view, epochs.pop(0))
+    begun = messages[window[0]].created if window else 0
+    passed = [epochs.pop(0), *_until(epochs, begun)]
+    for epoch in _lasting(view, passed):
+        _show(view, epoch)
     for index in window:
-        while epochs and epochs[0].since <= messages[index].created:
-            _show(view, epochs.pop(0))
+        for epoch in _until(epochs, messages[index].created):
+            _show(view, epoch)
         foreseen = window[-FORESEEN:]
         if index in foreseen:
             _foresee(view, cached, settings, messages[: index + 1], begin=index == foreseen[0])
@@ -132,9 +136,30 @@ def _window(view: ModelView, views: Views, messages: tuple[Message, ...]) -> lis
     return [*newest[:-REPLAYED][:1], *newest[-REPLAYED:]] or steps[-FORESEEN:]
 
 
+def _until(epochs: list[Epoch], time: Millis) -> list[Epoch]:
+    """Takes the first ones away."""
+    later = next((n for n, epoch in enumerate(epochs) if epoch.since > time), len(epochs))
+    passed, epochs[:] = epochs[:later], epochs[later:]
+    return passed
+
+
+def _lasting(view: ModelView, passed: Sequence[Epoch]) -> Iterator[Epoch]:
+    """Of views before any answer, those whose traces stay."""
+    since, opened = view.since, passed[0]
+    for epoch in passed:
+        if _opens(epoch, since):
+            since, opened = epoch.since, epoch
+    yield opened
+    if opened is not passed[-1]:
+        yield passed[-1]
+
+
+def _opens(epoch: Epoch, since: Millis) -> bool:
+    return epoch.newest is not None and epoch.opened == epoch.since >= since
+
+
 def _show(view: ModelView, epoch: Epoch) -> None:
-    newest = epoch.newest
-    opens = newest is not None and epoch.opened == epoch.since >= view.since
+    newest, opens = epoch.newest, _opens(epoch, view.since)
     anchor = None if newest is None else newest.anchor
     view.reshape(epoch.view, anchor, epoch.since if opens else None)
     if newest is not None and opens:
