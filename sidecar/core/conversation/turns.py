@@ -50,11 +50,11 @@ def turn_usage(messages: Iterable[Message]) -> Usage:
 
 
 def tool_parts(message: Message) -> tuple[ToolPart, ...]:
-    return tuple(part for part in message.parts if isinstance(part, ToolPart))
+    return tuple([part for part in message.parts if isinstance(part, ToolPart)])
 
 
 def finished_steps(message: Message) -> tuple[StepFinishPart, ...]:
-    return tuple(part for part in message.parts if isinstance(part, StepFinishPart))
+    return tuple([part for part in message.parts if isinstance(part, StepFinishPart)])
 
 
 def settle(

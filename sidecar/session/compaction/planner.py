@@ -13,7 +13,7 @@ from sidecar.core.conversation.growing import Growing
 from sidecar.core.conversation.turns import finished_steps, is_settled
 from sidecar.core.conversation.wishes import for_agent
 from sidecar.core.ledger.units import Item, Unit, in_row, learn, note_kind, units_of
-from sidecar.core.parts import Message, MessageId, Millis, PartId, StepStartPart, ToolPart
+from sidecar.core.parts import Message, MessageId, PartId, StepStartPart, ToolPart
 from sidecar.core.plans.plan import Situation, Standing, rent_of
 from sidecar.core.plans.preserve import NAMED_SHARE, preserved
 from sidecar.core.prompt.meter import Size
@@ -100,7 +100,7 @@ class Planner:
         self._current = current
         self._buffers = buffers
         self._clock = clock
-        self._steps = Growing(_sent)
+        self._steps = Growing(self._paid)
         self._reading: tuple[int, frozenset[MessageId]] = (0, frozenset())
         self._read: dict[MessageId, tuple[Message, tuple[Unit, ...]]] = {}
         self._reset()
@@ -141,8 +141,8 @@ class Planner:
         base = size.static if newest is None else newest.tokens_after
         steps = self._steps.of(messages)
         since = steps[0 if newest is None else newest.steps - steps_before(self._log) :]
-        begun = imported_at(self._log)
-        paid = [prompt for started, prompt in since if started >= begun]
+        last = (step for m in reversed(messages) for step in reversed(finished_steps(m)))
+        asked_at = next((step.started for step in last), None)
         now = self._clock.now()
         room, prices = self._settings.room(), rates(self._settings.info())
         return Standing(
@@ -151,7 +151,7 @@ class Planner:
             window=room.window,
             limit=room.limit,
             base=base,
-            rent=rent_of(paid, base, prices),
+            rent=rent_of(since, base, prices),
             requests=len(since),
             warm=now <= view.warm_until(),
             opens_turn=occasion.opens_turn,
@@ -160,10 +160,16 @@ class Planner:
             newest=0 if view.anchor is None else size.guessed,
             guessed=size.guessed,
             now=now,
-            cooling_ms=0 if not steps else now - steps[-1][0],
+            cooling_ms=0 if asked_at is None else now - asked_at,
             overflow=occasion.overflow,
             asked=occasion.asked,
         )
+
+    def _paid(self, message: Message) -> list[int]:
+        """Gives prompts' tokens, 0 for those paid elsewhere."""
+        begun = imported_at(self._log)
+        steps = finished_steps(message)
+        return [step.usage.prompt if step.started >= begun else 0 for step in steps]
 
     def situation(self, scene: Scene, standing: Standing) -> Situation:
         self.absorb()
@@ -301,10 +307,6 @@ class Planner:
             known = Unit(note.id, note.before, 0, 0, kind, note.text, names)
             self._noted[note.id] = known
         return known
-
-
-def _sent(message: Message) -> list[tuple[Millis, int]]:
-    return [(step.started, step.usage.prompt) for step in finished_steps(message)]
 
 
 def _newest_turns(items: Sequence[Item], count: int) -> frozenset[PartId]:

@@ -132,7 +132,7 @@ class Gauge:
                 break
             turn = message.turn_id
             newest.append(message)
-            if finished_steps(message):
+            if turn not in sized and finished_steps(message):
                 sized.add(turn)
         return turns(reversed(newest))
 
@@ -207,8 +207,12 @@ def _rates(card: Price) -> Rates:
 
 
 def _sizes(some: Sequence[Turn]) -> dict[TurnId, int]:
-    ends = ((turn.id, p) for turn in some for m in turn.messages for p in finished_steps(m))
-    return {turn_id: end.usage.prompt + end.usage.output for turn_id, end in ends}
+    sizes: dict[TurnId, int] = {}
+    for turn in some:
+        ends = (end for m in reversed(turn.messages) for end in reversed(finished_steps(m)))
+        if (end := next(ends, None)) is not None:
+            sizes[turn.id] = end.usage.prompt + end.usage.output
+    return sizes
 
 
 def sized_turns(messages: Iterable[Message]) -> list[TurnId]:
