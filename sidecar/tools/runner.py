@@ -106,6 +106,8 @@ async def run_builtin(
         return _error(error.message)
     except OSError as error:
         return _error(_say(error, context.cwd))
+    except MemoryError:
+        return _error("This takes more memory than there is.")
     except UnicodeError:
         return _error("The text has half of a surrogate pair in it, which no file can hold.")
 

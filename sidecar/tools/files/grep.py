@@ -32,7 +32,9 @@ class Match:
     text: str
 
 
-_REPEATED = re.compile(r"(\)?)\{(\d+)")
+_REPEATED = re.compile(r"([)}]?)\{(\d+)")
+_ODD = re.compile(r"\(\?(?:R|\d|&|P>|[\w-]*x[\w-]*[:)])")
+"""Calls of a pattern within itself, and blanks that mean nothing."""
 
 TimeLeft = Callable[[], float]
 """Seconds left; 0 once cancelled."""
@@ -44,6 +46,8 @@ def compile_pattern(pattern: str, field: str = "input.pattern") -> Lines:
     """Raises BadRequest."""
     if len(pattern) > MAX_PATTERN:
         raise BadRequest(f"The pattern is longer than {MAX_PATTERN} characters.", field)
+    if odd := _ODD.search(pattern):
+        raise BadRequest(f"No pattern may have `{odd[0]}`: write it out.", field)
     found = [(bool(group), int(times)) for group, times in _REPEATED.findall(pattern)]
     size = len(pattern) + sum(times for group, times in found if not group)
     if size * math.prod(max(1, times) for group, times in found if group) > MOST_REPEATED:

@@ -176,8 +176,9 @@ def _at(spec: ToolSpec, access: Access) -> str:
 
 def _wider(spec: ToolSpec, access: Access) -> str:
     names = (*access.shown, *access.linked)
-    if len(access.shown) == 1 and _is_odd(access) and all(map(are_settings, names)):
-        folder, _, name = (access.outside or access.shown)[0].rpartition("/")
+    inside = len(access.shown) == 1 and not access.outside
+    if inside and _is_odd(access) and all(map(are_settings, names)):
+        folder, _, name = access.shown[0].rpartition("/")
         like = f"{spec.name}:{literal(folder)}/*.{name.rpartition('.')[2]}"
         return like if _covers(like, spec, access) else ""
     beginning = wider(access.words) if access.words else ()

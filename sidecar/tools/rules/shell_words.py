@@ -22,7 +22,6 @@ MOST_NAMED = 4
 """Words behind a program's name that options are left out between."""
 MOST_READINGS = 60
 BLANK = " \t\n"
-_ENDING_BLANK = re.compile(r"(?<!\\)[ \t\n]+\Z")
 """Characters skipped by a shell around a command."""
 _AS_THEY_ARE = sys.getfilesystemencoding() == "utf-8"
 """Whether each letter reaches a shell as itself."""
@@ -79,7 +78,8 @@ _BUILT_IN = ("declaration_command", "unset_command", "test_command")
 def trimmed(command: str) -> str:
     """Strips blanks, except behind a backslash or with a here-document, where they count."""
     begun = command.lstrip(BLANK)
-    return begun if "<<" in begun else _ENDING_BLANK.sub("", begun)
+    bare = begun if "<<" in begun else begun.rstrip(BLANK)
+    return begun[: len(bare) + 1] if bare.endswith("\\") else bare
 
 
 def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:

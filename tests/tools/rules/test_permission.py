@@ -207,6 +207,7 @@ def test_rejecting_goes_first_and_further(inside: ToolContext) -> None:
 def test_what_is_long_takes_no_time_of_its_own_and_hides_nothing_that_is_rejected(
     times: int,
 ) -> None:
+    assert isinstance(shell(f"ls{' ' * times * 10}b", "shell:ls *", "shell:make"), Ask)
     for long in ("rm " * times, "a|" * times):
         assert isinstance(shell(long, "shell", reject=("shell:*rm*-rf*",)), Ask)
     assert isinstance(shell(f"{long}\ngit  push", "shell", reject=("shell:git push *",)), Refuse)
