@@ -115,22 +115,28 @@ def play(turns: int, program: str = "") -> tuple[list[Took], float]:
         else:
             kind = Opencode if Path(program).name == "opencode" else Codex
             agent = kind(program, folder, root, api)
-        pid, took = agent.process.pid, []
-        for number in range(turns):
-            turn = script.turn(number)
-            clock.let_pass(turn.pause)
-            api.acts.extend(turn.acts)
-            used, told, served, begun = cpu(pid), agent.told, api.seconds, time.perf_counter()
-            agent.turn(turn.prompt)
-            own = time.perf_counter() - begun - api.seconds + served
-            time.sleep(AFTERWARDS)
-            api.acts.clear()
-            size, held = disk(agent.data), memory(pid)
-            took.append(Took(cpu(pid) - used, own, held, size, agent.told - told))
-        script.check()
-        agent.stop()
-        api.close()
+        took = []
+        try:
+            for number in range(turns):
+                turn = script.turn(number)
+                clock.let_pass(turn.pause)
+                api.acts.extend(turn.acts)
+                took.append(_measured(agent, turn.prompt, api))
+                api.acts.clear()
+            script.check()
+        finally:
+            agent.stop()
+            api.close()
         return took, disk(agent.data)
+
+
+def _measured(agent: Codex | Opencode | Sidecar, prompt: str, api: ScriptedApi) -> Took:
+    pid = agent.process.pid
+    used, told, served, begun = cpu(pid), agent.told, api.seconds, time.perf_counter()
+    agent.turn(prompt)
+    own = time.perf_counter() - begun - api.seconds + served
+    time.sleep(AFTERWARDS)
+    return Took(cpu(pid) - used, own, memory(pid), disk(agent.data), agent.told - told)
 
 
 def main(arguments: Sequence[str] = ()) -> None:
