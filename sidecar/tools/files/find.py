@@ -5,6 +5,7 @@ import errno
 import os
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -130,6 +131,10 @@ async def _on_disk(
     return await _in_time(lambda left: _by_ourselves(query, opened, left), query.limit)
 
 
+_threads = ThreadPoolExecutor(4, "search")
+"""Of its own: a message may have dozens of slow searches, and every window waits for the others."""
+
+
 async def _in_time(work: Callable[[TimeLeft], Iterator[T]], limit: int) -> tuple[list[T], bool]:
     stopped = Event()
     end = time.monotonic() + DEADLINE
@@ -146,7 +151,7 @@ async def _in_time(work: Callable[[TimeLeft], Iterator[T]], limit: int) -> tuple
         return found, False
 
     try:
-        return await asyncio.to_thread(run)
+        return await asyncio.get_running_loop().run_in_executor(_threads, run)
     finally:
         # A thread cannot be cancelled; it is told to stop.
         stopped.set()

@@ -20,7 +20,7 @@ _WORD = re.compile(
 )
 _OPTION = re.compile(r"(--?\w[\w-]*)(?:=(.*))?|-|--", re.DOTALL)
 
-_GROUP = r"\([\w-]+\)(?=/)|\(\.{1,3}\)[\w-]+"
+_GROUP = r"\([\w-]+\)(?=/)"
 _PARAMETER = r"\[{1,2}(?:\.{3})?[\w-]+\]{1,2}(?:\.\w[\w.-]*)?"
 _OF_SVELTE = r"\+(?:page|layout|server|error)[\w.-]*"
 _NAME = rf"(?:\.?\w[\w.,~+@-]*|{_GROUP}|{_PARAMETER}|{_OF_SVELTE})"
