@@ -246,17 +246,16 @@ async def test_a_slow_pattern_holds_up_nothing(
 
 
 async def test_many_slow_searches_keep_no_thread_from_other_work(
-    root: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+    root: Path, context: ToolContext
 ) -> None:
-    monkeypatch.setattr(find, "DEADLINE", 1.0)
     tree(root, a="\n".join(["a" * 60 + "b"] * 99))
     slow = replace(context, environment={})
-    async with asyncio.TaskGroup() as group:
-        running = [group.create_task(search(slow, r"(a|aa|a+)+$")) for _ in range(60)]
-        await asyncio.sleep(0.2)
-        await asyncio.to_thread(int)
-        assert not any(task.done() for task in running)
-    assert all("took too long" in task.result().text for task in running)
+    running = [asyncio.create_task(search(slow, r"(a|aa|a+)+$")) for _ in range(60)]
+    await asyncio.sleep(0.3)
+    await asyncio.wait_for(asyncio.to_thread(int), 5)
+    for task in running:
+        task.cancel()
+    await asyncio.wait(running)
 
 
 async def test_cancelling_stops_the_thread(
