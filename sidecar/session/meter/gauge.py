@@ -222,5 +222,10 @@ def sized_turns(messages: Iterable[Message]) -> list[TurnId]:
 
 def _steps(some: Sequence[Turn], since: Millis) -> list[StepFinishPart]:
     """Lists steps since `since`: a fork's origin paid earlier ones."""
-    steps = (part for turn in some for message in turn.messages for part in message.parts)
-    return [part for part in steps if isinstance(part, StepFinishPart) and part.started >= since]
+    return [
+        part
+        for turn in some
+        for message in turn.messages
+        for part in message.parts
+        if isinstance(part, StepFinishPart) and part.started >= since
+    ]
