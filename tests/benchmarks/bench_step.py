@@ -49,13 +49,17 @@ OUTPUT = "def handler(request):\n    return respond(request, status=200)\n" * 25
 
 @dataclass(frozen=True, slots=True)
 class StepTook:
-    """Medians in ms: our time of a step, CPU, of which the body's, and `json.dumps` of that."""
+    """Medians in ms: our time of a step, CPU, of which the body's, and `json.dumps` of that.
+
+    `grown`: how often the CPU of the first steps the last ones took of the one turn before.
+    """
 
     own: float
     cpu: float
     body: float
     dumps: float
     bytes: int
+    grown: float
 
 
 class TimedModel:
@@ -194,6 +198,7 @@ async def measure(
         session = await sessions.get(opened.session_id)
         model.left = messages // 2
         await session.prompt(PromptRequest(({"type": "text", "text": "work"},)))
+        grown = median(model.cpu[-STEPS:]) / median(model.cpu[STEPS : 2 * STEPS])
         model.forget()
         model.left = STEPS + 1
         await session.prompt(PromptRequest(({"type": "text", "text": "go on"},)))
@@ -204,7 +209,7 @@ async def measure(
         await sessions.open.shutdown()
     took = (own, model.cpu[1:], model.bodies[1:], [model.dumps()])
     own_ms, cpu, body, dumps = (median(some) * 1000 for some in took)
-    return StepTook(own_ms, cpu, body, dumps, model.bytes)
+    return StepTook(own_ms, cpu, body, dumps, model.bytes, grown)
 
 
 async def stream(deltas: int, folder: Path) -> tuple[float, float]:
@@ -252,7 +257,17 @@ async def stream(deltas: int, folder: Path) -> tuple[float, float]:
 def main() -> None:
     """Print the tables."""
     print("our own time per step (median of 15), and how often that of the first")
-    head = ("messages", "KB", "ours ms", "times", "CPU ms", "times", "body's", "json.dumps")
+    head = (
+        "messages",
+        "KB",
+        "ours ms",
+        "times",
+        "CPU ms",
+        "times",
+        "body's",
+        "json.dumps",
+        "in a turn",
+    )
     print(" ".join(f"{name:>10}" for name in head))
     for characters in (SHORT, len(OUTPUT)):
         first: StepTook | None = None
@@ -263,6 +278,7 @@ def main() -> None:
             times, more = took.own / first.own, took.cpu / first.cpu
             cells = f"{messages:>10} {took.bytes / 1000:>10.0f} {took.own:>10.1f} {times:>10.2f}"
             cells += f" {took.cpu:>10.1f} {more:>10.2f} {took.body:>10.1f} {took.dumps:>10.1f}"
+            cells += f" {took.grown:>10.2f}"
             print(cells, flush=True)
     print("\nstreaming with the meter on (aim: 5,000 a second, no gap of 50 ms)")
     with tempfile.TemporaryDirectory() as folder:
