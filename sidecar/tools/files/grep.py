@@ -14,7 +14,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.workspace.files import legible
 
 MAX_PATTERN = 2000
-MOST_REPEATED = 50_000
+MOST_REPEATED = 100_000
 """Pieces of a pattern, which `regex` writes out for `{n}`: gigabytes for `(?:a{3000}){3000}`."""
 MAX_SHOWN = 500
 """Characters shown of a matching line."""
@@ -33,8 +33,8 @@ class Match:
 
 
 _REPEATED = re.compile(r"([)}]?)\{(\d+)")
-_ODD = re.compile(r"\(\?(?:R|\d|&|P>|[\w-]*x[\w-]*[:)])")
-"""Calls of a pattern within itself, and blanks that mean nothing."""
+_ODD = re.compile(r"\(\?(?:R|\d|&|P>|[\w-]*[fx][\w-]*[:)])")
+"""Calls of a pattern within itself, sets of several letters, and blanks that mean nothing."""
 
 TimeLeft = Callable[[], float]
 """Seconds left; 0 once cancelled."""
@@ -49,12 +49,13 @@ def compile_pattern(pattern: str, field: str = "input.pattern") -> Lines:
     if odd := _ODD.search(pattern):
         raise BadRequest(f"No pattern may have `{odd[0]}`: write it out.", field)
     found = [(bool(group), int(times)) for group, times in _REPEATED.findall(pattern)]
-    size = len(pattern) + sum(times for group, times in found if not group)
+    size = len(pattern) * max([1, *(times for group, times in found if not group)])
     if size * math.prod(max(1, times) for group, times in found if group) > MOST_REPEATED:
         text = f"The pattern repeats over {MOST_REPEATED:,} pieces: give smaller numbers, or `+`."
         raise BadRequest(text, field)
     try:
-        compiled = regex.compile(pattern)
+        # Kept ones would take memory for good.
+        compiled = regex.compile(pattern, cache_pattern=False)
     except (regex.error, RecursionError, OverflowError) as error:
         raise BadRequest(
             f"{pattern!r} is no valid regular expression: {error}. "

@@ -164,7 +164,8 @@ def _key(spec: ToolSpec, access: Access) -> str:
     if access.command:
         tool, text = _at(spec, access), trimmed(access.command)
     # Rules are read without this sign, so this one would change its meaning.
-    return f"{tool}:{literal(text)}" if tool and text and STAR not in text else ""
+    plain = STAR not in text and (access.command or text == text.strip())
+    return f"{tool}:{literal(text)}" if tool and text and plain else ""
 
 
 def _at(spec: ToolSpec, access: Access) -> str:

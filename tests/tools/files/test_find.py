@@ -289,6 +289,7 @@ async def test_cancelling_stops_the_thread(
         "a{4000000}",
         "(?:(?:a{50}){50}){50}",
         "[ab]{9999999}",
+        f"[{''.join(map(chr, range(0x4E00, 0x5500)))}]{{48000}}",
     ],
 )
 async def test_a_pattern_that_would_be_written_out_to_gigabytes_is_refused(
@@ -297,12 +298,21 @@ async def test_a_pattern_that_would_be_written_out_to_gigabytes_is_refused(
     (root / "a").write_text("aaaa-11-0f0f\n")
     answer = await search(context, pattern)
     assert answer.is_error
-    assert "repeats over 50,000 pieces" in answer.text
-    await check(context, "a:1: aaaa-11-0f0f", r"a{4}-(?:\d{1}){2}-[0-9a-f]{4}|[0-9a-f]{9000}")
+    assert "repeats over 100,000 pieces" in answer.text
+    await check(context, "a:1: aaaa-11-0f0f", r"a{4}-(?:\d{1}){2}-[0-9a-f]{4}|[0-9a-f]{900}")
 
 
 async def test_bad_patterns_are_explained(context: ToolContext) -> None:
-    for pattern in ("(", "[", "x" * 3000, "*", "(?R)", "(?P<x>(?&x)a|b)", "(?ix)a {9} {9}"):
+    for pattern in (
+        "(",
+        "[",
+        "x" * 3000,
+        "*",
+        "(?R)",
+        "(?P<x>(?&x)a|b)",
+        "(?ix)a {9} {9}",
+        "(?if)[ß-ﬆ]",
+    ):
         answer = await search(context, pattern)
         assert answer.is_error
         assert "pattern" in answer.text or "regular expression" in answer.text

@@ -224,6 +224,14 @@ def test_what_runs_others_in_turn_takes_little_work_to_decide(command: str, rule
     assert entered < 300_000
 
 
+def test_a_name_with_a_blank_at_an_end_is_asked_about_each_time(inside: ToolContext) -> None:
+    """A rule's text is read without such blanks, so that another file would be rejected."""
+    for path in (" x.md", "x.md ", "docs/../ x.md"):
+        asked = call("write_file", {"path": path, "content": ""}, inside)
+        assert isinstance(asked, Ask)
+        assert asked.rules == {}
+
+
 def test_an_answer_is_remembered_for_the_same_call_alone(inside: ToolContext) -> None:
     given: Json = {"path": "/etc/hosts"}
     asked = call("read_file", given, inside)
