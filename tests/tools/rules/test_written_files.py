@@ -92,8 +92,8 @@ def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: To
     assert call("write_file", wanted, inside, Rules(("write_file",))) == Allow()
 
 
-SETTINGS = ["k8s/x.yaml", "a/b/c/x.JSON", "docs/book.x.toml", "conf/x.ini", "config/en/a.yml",
-            "(group)/a-b.xml"]  # fmt: skip
+SETTINGS = ["k8s/x.yaml", "config/locales/a.en.yml", "a/b/c/x.JSON", "docs/book.x.toml", "conf/x.ini",
+            "config/a.yml", "(group)/a-b.xml"]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", SETTINGS)
@@ -117,13 +117,19 @@ def test_settings_in_a_folder_take_a_rule_that_spells_their_ending(
 
 @pytest.mark.parametrize(
     "path", ["x.json", "a/.x.json", ".a/x.json", "a/tsconfig.json", "a/tsconfig.x.json",
-             "a/pyproject.json.bin", "a/$x.json", "a/+x.json", "a/.json", "x/config.json"],
+             "a/pyproject.json.bin", "a/$x.json", "a/+x.json", "a/.json", "x/config.json",
+             "config/_default/menus.toml", "config/production/x.toml", "a/_default/b/x.json"],
 )  # fmt: skip
 def test_no_ending_spells_settings_of_the_root_or_that_lead_out(
     path: str, inside: ToolContext
 ) -> None:
     wanted: Json = {"path": path, "content": ""}
-    asked = call("write_file", wanted, inside, Rules(("write_file:*.json", "write_file:*/*.bin")))
+    asked = call(
+        "write_file",
+        wanted,
+        inside,
+        Rules(("write_file:*.json", "edit:*.toml", "write_file:*/*.bin")),
+    )
     assert isinstance(asked, Ask)
     assert "allow_similar" not in asked.rules
 
