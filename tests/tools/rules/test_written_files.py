@@ -92,8 +92,8 @@ def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: To
     assert call("write_file", wanted, inside, Rules(("write_file",))) == Allow()
 
 
-SETTINGS = ["k8s/x.yaml", "config/locales/a.en.yml", "a/b/c/x.JSON", "docs/book.x.toml", "conf/x.ini",
-            "config/a.yml", "(group)/a-b.xml"]  # fmt: skip
+SETTINGS = ["k8s/x.yaml", "config/locales/a.en.yml", "a/b/c/x.JSON", "docs/book.x.toml",
+            "conf/x.ini", "config/a.yml", "(group)/a-b.xml"]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", SETTINGS)
