@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from bisect import bisect_left
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeAlias
@@ -131,9 +132,13 @@ def replaced(text: str, old: str, new: str, everywhere: bool = False) -> str:
     """
     spans = _spans(old, text)
     if not spans and "\n" in old:
-        ending = re.escape("\n")
-        loose = re.escape(old.replace("\r\n", "\n")).replace(ending, r"\r?\n")
-        spans = [found.span() for found in re.finditer(loose, text)]
+        # By `re` a run of line ends would take hours.
+        bare = _spans(old.replace("\r\n", "\n"), text.replace("\r\n", "\n"))
+        returns = [found.start() - n for n, found in enumerate(re.finditer("\r\n", text))]
+        spans = [
+            (start + bisect_left(returns, start), end + bisect_left(returns, end))
+            for start, end in bare
+        ]
     if not spans:
         raise BadRequest(_not_found(text, old), "input.oldText")
     if len(spans) > 1 and not everywhere:

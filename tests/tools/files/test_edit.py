@@ -45,6 +45,27 @@ def test_a_text_that_stands_once_is_replaced(text: str, old: str, new: str, resu
     assert replaced(text, old, new) == result
 
 
+@given(st.lists(st.sampled_from(["a", "b", "\n", "\r\n", "\r"]), max_size=14), st.data())
+def test_line_ends_count_alike_as_a_pattern_finds_them(
+    pieces: list[str], data: st.DataObject
+) -> None:
+    text = "".join(pieces)
+    start = data.draw(st.integers(0, len(text)))
+    old = text[start : data.draw(st.integers(start, len(text)))].replace("\r\n", "\n")
+    pattern = re.escape(old.replace("\r\n", "\n")).replace("\\\n", "\r?\n")
+    # Half of a line end is found no more.
+    if "\n" not in old or old in text or old[-1] == "\r" or not re.search(pattern, text):
+        return
+    expected = re.sub(pattern, "X", text)
+    assert replaced(text, old, "X", everywhere=True) == expected
+
+
+def test_a_run_of_line_ends_is_looked_through_at_once() -> None:
+    """By a regular expression it took hours."""
+    with pytest.raises(BadRequest, match="oldText"):
+        replaced("\n" * 1_000_000, "\n" * 20_000 + "x", "y")
+
+
 def test_a_text_is_replaced_everywhere_where_that_is_asked_for() -> None:
     assert replaced("aXbXc", "X", "", everywhere=True) == "abc"
     assert replaced("aaaa", "aa", "b", everywhere=True) == "bb"
