@@ -67,6 +67,10 @@ def visible(real: Path, relative: str) -> bool:
     return True
 
 
+MOST_DEEP = 3
+"""Of `**` in a glob: each more takes as many times longer as a path has folders."""
+
+
 def linear_glob(pattern: str) -> str:
     """Lets each star but a step's last take as little as possible, for good.
 
@@ -81,6 +85,8 @@ def glob(pattern: str) -> Callable[[str], bool]:
 
     `*.py` matches at any depth, `src/*.py` from the top, `**` any folders, `{a,b}` either.
     """
+    if pattern.count("**") > MOST_DEEP:
+        raise BadRequest(f"A glob may have `**` {MOST_DEEP} times at most.", "input.pattern")
     try:
         spec = _spec(_alternatives(pattern.removeprefix("./")))
     except (ValueError, RecursionError) as error:

@@ -4,6 +4,7 @@ import asyncio
 import re
 from bisect import bisect_left
 from difflib import get_close_matches
+from heapq import nsmallest
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,7 +20,8 @@ from sidecar.workspace.files import MAX_FILE, legible, newline
 from sidecar.workspace.paths import Place
 
 _MAX_COMPARED = 5000
-_MAX_LINE = 200
+_MOST_ALIKE = 300
+_MAX_LINE = 100
 _MOST_ASKED = 400_000
 """Characters of a change shown whole in a question."""
 _LEAD = 1000
@@ -210,7 +212,8 @@ def _not_found(text: str, old: str) -> str:
     lines = text.split("\n", _MAX_COMPARED)[:_MAX_COMPARED]
     wanted = max((line.strip()[:_MAX_LINE] for line in old.split("\n")), key=len)
     stripped = [line.strip()[:_MAX_LINE] for line in lines]
-    near = get_close_matches(wanted, set(stripped) - {""}, n=3, cutoff=0.6) if wanted else []
+    like = nsmallest(_MOST_ALIKE, {*stripped} - {""}, lambda one: abs(len(one) - len(wanted)))
+    near = get_close_matches(wanted, like, n=3, cutoff=0.6) if wanted else []
     numbers = [index for index, line in enumerate(stripped) if line in near][:3]
     if not numbers:
         return "`oldText` does not occur in the file. Read the file again and copy it exactly."

@@ -33,7 +33,7 @@ class Match:
 
 
 _REPEATED = re.compile(r"([)}]?)\{(\d+)")
-_ODD = re.compile(r"\(\?(?:R|\d|&|P>|[\w-]*[fx][\w-]*[:)])")
+_ODD = re.compile(r"\(\?(?:R|\d|&|P>|[\w-]*[fxV][\w-]*[:)])")
 """Calls of a pattern within itself, sets of several letters, and blanks that mean nothing."""
 
 TimeLeft = Callable[[], float]

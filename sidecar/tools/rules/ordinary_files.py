@@ -100,7 +100,7 @@ def are_settings(path: str) -> bool:
     stem, _, ending = name.rpartition(".")
     leads_out = name in _LEADING_OUT or (name.startswith(_COMPILERS) and ending == "json")
     # Hugo's, by which it shows any folder: `config/_default/module.toml`.
-    leads_out |= "_default" in folders or ("config" in folders[:-1] and "locales" not in folders)
+    leads_out |= "_default" in folders or "config" in folders[:-1]
     found = bool(folders and stem) and ending in _KNOWN_SETTINGS
     return found and not (leads_out or name.startswith(".")) and _is_plain(path)
 

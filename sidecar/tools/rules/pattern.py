@@ -1,8 +1,13 @@
 """Patterns of rules: text in which `STAR` stands for any characters."""
 
 import re
+from collections.abc import Iterator
+from itertools import product
 
 from sidecar.tools.rules.shell_words import STAR
+
+MOST_FOLDERS = 7
+"""Pieces of a rule between its first `/**/`; of others each stands for some folder."""
 
 
 def literal(text: str) -> str:
@@ -42,3 +47,19 @@ def climbs(pattern: str, word: str) -> bool:
     """Whether `..` stands in a word, or where the first star begins: `-C*` and `-C..`."""
     behind = word[pattern.index(STAR) :]
     return ".." in re.split(r"[/=:,\s]", f"{word}/{behind}")
+
+
+def without_folders(pattern: str) -> Iterator[str]:
+    """Yields `src/x` of `src/**/x`, too."""
+    pieces = re.sub(r"/(?:\*{2,}/)+", "/**/", pattern).split("/**/")
+    pieces[MOST_FOLDERS:] = ["/**/".join(pieces[MOST_FOLDERS:])] * (len(pieces) > MOST_FOLDERS)
+    for between in product(("/**/", "/"), repeat=len(pieces) - 1):
+        yield pieces[0] + "".join(map("".join, zip(between, pieces[1:], strict=True)))
+
+
+def upward(path: str) -> Iterator[str]:
+    top = "/" if path.startswith("/") else ""
+    while path.strip("/"):
+        yield path
+        path = path.rpartition("/")[0]
+    yield top

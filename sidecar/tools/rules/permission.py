@@ -7,7 +7,7 @@ Rules' form: docs/reference/permissions.md. A rule for writing never covers file
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from posixpath import normpath
@@ -28,7 +28,15 @@ from sidecar.tools.rules.coverage import (
 )
 from sidecar.tools.rules.ordinary_files import OBEYED, ODD, are_covered, are_settings
 from sidecar.tools.rules.other_spellings import Spellings, other_spellings
-from sidecar.tools.rules.pattern import climbs, fits, literal, stands_for, with_stars
+from sidecar.tools.rules.pattern import (
+    climbs,
+    fits,
+    literal,
+    stands_for,
+    upward,
+    with_stars,
+    without_folders,
+)
 from sidecar.tools.rules.rejecting import hits, may_hit
 from sidecar.tools.rules.runs_later import runs_later
 from sidecar.tools.rules.shell_words import STAR, plain_words, trimmed
@@ -333,12 +341,10 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
         return True
     if access.command:
         return hits(with_stars(pattern), _spellings(access))
-    # Some disks find `A` as `a`; `src/**/x` hits `src/x` too.
-    ways = {
-        plain_path(normpath(with_stars(one))) for one in (pattern, pattern.replace("/**/", "/"))
-    }
+    # Some disks find `A` as `a`.
+    ways = {plain_path(normpath(with_stars(one))) for one in without_folders(pattern)}
     names = {plain_path(name) for name in (*access.paths, *access.shown, *access.spelt)}
-    folders = {up for name in names for up in _upward(name)}
+    folders = {up for name in names for up in upward(name)}
     return any(fits(way, folder) for way in ways for folder in folders)
 
 
@@ -371,14 +377,6 @@ def _means(name: str, spec: ToolSpec) -> bool:
     if spec.origin == "mcp" and spec.name.casefold().startswith(f"{pieces}__"):
         return True
     return any(fits(pieces, one.casefold()) for one in (spec.name, spec.kind))
-
-
-def _upward(path: str) -> Iterator[str]:
-    top = "/" if path.startswith("/") else ""
-    while path.strip("/"):
-        yield path
-        path = path.rpartition("/")[0]
-    yield top
 
 
 def _names(rule: str, spec: ToolSpec) -> bool:

@@ -312,10 +312,12 @@ async def test_bad_patterns_are_explained(context: ToolContext) -> None:
         "(?P<x>(?&x)a|b)",
         "(?ix)a {9} {9}",
         "(?if)[ß-ﬆ]",
+        "(?V1i)a",
     ):
         answer = await search(context, pattern)
         assert answer.is_error
         assert "pattern" in answer.text or "regular expression" in answer.text
+    assert "`**` 3 times at most" in await listed(context, pattern="a/**/b/**/c/**/d/**/e")
     answer = await search(context, "x", glob="!")
     assert "glob" in answer.text
     answer = await search(context, "x", path="missing")

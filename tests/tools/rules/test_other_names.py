@@ -146,6 +146,17 @@ def test_an_environment_of_any_name_is_asked_about(mark: str, inside: ToolContex
 
 
 @pytest.mark.parametrize(
+    "path", ["src/app/m/1.py", "src/m/1.py", "src/m/old/1.py", "src/a/b/m/c/d/1.py"]
+)
+def test_any_of_several_folders_may_be_none(path: str, inside: ToolContext) -> None:
+    given: Json = {"path": path, "content": ""}
+    for rule in ("edit:src/**/m/**/*.py", "edit:src/**/**/m/***/**/1.py"):
+        assert isinstance(call("write_file", given, inside, Rules(("*",), (rule,))), Refuse)
+        other = rule.replace("/m/", "/n/")
+        assert call("write_file", given, inside, Rules(("*",), (other,))) == Allow()
+
+
+@pytest.mark.parametrize(
     ("rule", "path"),
     [
         ("*:keys/*", "keys/a.pem"),

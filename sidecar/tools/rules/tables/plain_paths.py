@@ -23,7 +23,7 @@ _OPTION = re.compile(r"(--?\w[\w-]*)(?:=(.*))?|-|--", re.DOTALL)
 _GROUP = r"\([\w-]+\)(?=/)"
 _PARAMETER = r"\[{1,2}(?:\.{3})?[\w-]+\]{1,2}(?:\.\w[\w.-]*)?"
 _OF_SVELTE = r"\+(?:page|layout|server|error)[\w.-]*"
-_NAME = rf"(?:\.?\w[\w.,~+@-]*|{_GROUP}|{_PARAMETER}|{_OF_SVELTE})"
+_NAME = rf"(?:\.?\w[\w.,+@-]*|{_GROUP}|{_PARAMETER}|{_OF_SVELTE})"
 NAMES = rf"(?:\./)*(?:\.|{_NAME})(?:/{_NAME})*/?"
 """Paths that a pattern, `xargs` or `sh -c` hands on as nothing else: no option (`-e1e x.txt`), no
 command (`+!x.md` to vi, `!x` to ed, `a;b`), file of options (`@x/a.c`), address, setting (`x:y`,
