@@ -156,8 +156,8 @@ def test_a_day_on_a_screen(nvim: str, workspace: Path) -> None:
     screen.wait("/52k")
     assert screen.colours("/52k") == {GREEN}
     screen.type(":Sidecar\r")
-    screen.wait("<CR> sends, <C-s> too")
-    screen.type("ireplace `Hello` with `Good day` in main.py\x13")
+    screen.wait("<C-s> sends")
+    screen.type("replace `Hello` with `Good day` in main.py\x13")
     asked = screen.wait("4: Always reject this tool")
     assert "? Edit main.py" in asked
     assert '-    return "Hello, " + name' in asked
@@ -196,13 +196,30 @@ def test_a_day_on_a_screen(nvim: str, workspace: Path) -> None:
     assert screen.end() == 0
 
 
+def test_keys_of_the_users_own(nvim: str, workspace: Path) -> None:
+    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
+    screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
+    screen.wait("/52k")
+    screen.type(":autocmd FileType sidecar_message imap <buffer> <C-s> zz<Plug>(sidecar-send)\r")
+    screen.type(":xmap gs <Plug>(sidecar-send)\r:nmap gc <Plug>(sidecar-chat)\rVgs")
+    screen.wait("about these lines:")
+    screen.type("read notes.txt\r")
+    screen.type("gc")
+    screen.wait("2 requests")
+    screen.wait("-- INSERT --")
+    screen.type("list files\x13")
+    assert "list fileszz" in screen.wait(lambda text: text.count(" requests ·") == 2)
+    screen.type(":qa!\r")
+    assert screen.end() == 0
+
+
 def test_what_is_typed_is_not_taken_for_an_answer(nvim: str, workspace: Path) -> None:
     command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
     screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
     screen.wait("/52k")
     screen.type(":Sidecar\r")
-    screen.wait("<CR> sends, <C-s> too")
-    screen.type("i\x0f:Sidecar send replace `Hello` with `Anew` in main.py\r1\r")
+    screen.wait("<C-s> sends")
+    screen.type("\x0f:Sidecar send replace `Hello` with `Anew` in main.py\r1\r")
     screen.wait("asks, when you have left this mode")
     screen.type("\x1b")
     screen.wait("4: Always reject this tool")
@@ -217,8 +234,8 @@ def test_what_is_typed_in_a_terminal_is_no_answer_either(nvim: str, workspace: P
     screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
     screen.wait("/52k")
     screen.type(":Sidecar\r")
-    screen.wait("<CR> sends, <C-s> too")
-    screen.type(":Sidecar send replace `Hello` with `Anew` in main.py\r:terminal cat\ri")
+    screen.wait("<C-s> sends")
+    screen.type("\x1b:Sidecar send replace `Hello` with `Anew` in main.py\r:terminal cat\ri")
     screen.wait("asks, when you have left this mode")
     screen.type("1\r\x1c\x0e")
     screen.wait("4: Always reject this tool")
@@ -233,7 +250,8 @@ def test_a_question_is_in_sight_wherever_the_chat_stands(nvim: str, workspace: P
     screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
     screen.wait("/52k")
     screen.type(":Sidecar\r")
-    screen.wait("<CR> sends, <C-s> too")
+    screen.wait("<C-s> sends")
+    screen.type("\x1b")
     for number in range(4):
         screen.type(f":Sidecar send read notes.txt then say {number}\r")
         screen.wait(lambda text, told=f"then say {number}": told in text and "working" not in text)

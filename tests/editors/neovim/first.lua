@@ -8,6 +8,17 @@ local function meter_is_seen()
   h.holds(vim.api.nvim_eval_statusline(vim.o.statusline, {}).str, h.percent() .. "% · ")
 end
 
+local function components_and_maps_are_there()
+  local sidecar = require("sidecar")
+  h.equal(vim.api.nvim_eval_statusline(sidecar.text(), {}).str, require("sidecar.meter").text())
+  h.equal(sidecar.highlight(), "SidecarGreen")
+  for _, name in ipairs(vim.fn.getcompletion("Sidecar ", "cmdline")) do
+    for _, mode in ipairs(name == "set" and {} or { "n", "x", "i" }) do
+      h.holds(vim.fn.maparg("<Plug>(sidecar-" .. name .. ")", mode), "Sidecar " .. name .. "<CR>")
+    end
+  end
+end
+
 local function turn_streams_and_edits_an_open_buffer()
   vim.cmd("edit main.py")
   local main = vim.fn.bufnr()
@@ -221,6 +232,7 @@ end
 
 h.play(function()
   meter_is_seen()
+  components_and_maps_are_there()
   turn_streams_and_edits_an_open_buffer()
   thinking_and_output_are_folded()
   unsaved_text_counts()

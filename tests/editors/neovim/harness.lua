@@ -81,10 +81,10 @@ end
 function M.turn(text)
   -- What another session showed is gone.
   require("sidecar.chat").flush()
-  local _, before = M.chat():gsub("requests · ", "")
+  local _, before = M.chat():gsub("requests? · ", "")
   vim.cmd("Sidecar send " .. text)
   M.wait("the turn's end", function()
-    local _, now = M.chat():gsub("requests · ", "")
+    local _, now = M.chat():gsub("requests? · ", "")
     return now > before and require("sidecar.session").running == 0
   end)
 end

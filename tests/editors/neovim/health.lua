@@ -17,7 +17,7 @@ h.play(function()
   h.holds(text, "It runs: version")
   h.holds(text, "It works in " .. vim.fn.getcwd())
   h.lacks(text, "ERROR")
-  for _, tag in ipairs({ "sidecar", "sidecar-config", ":Sidecar", "sidecar-statusline", "sidecar-chat" }) do
+  for _, tag in ipairs({ "sidecar", "sidecar-config", ":Sidecar", "sidecar-statusline", "sidecar-chat", "sidecar-maps" }) do
     vim.cmd("help " .. tag)
     h.equal(vim.fn.expand("%:t"), "sidecar.txt")
     vim.cmd("close")

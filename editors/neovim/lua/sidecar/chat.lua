@@ -8,7 +8,7 @@ local M = {}
 
 local FRAME = 40
 local MOST_OUTPUT = 300
-local HINT = "Write below, <CR> sends. More: :Sidecar <Tab>"
+local HINT = "Write below; <C-s> sends, in Normal mode <CR> too. More: :Sidecar <Tab>"
 local space = vim.api.nvim_create_namespace("sidecar_chat")
 --- What is shown, in order; each has `kind`, `lines` as they stand in the buffer, and what to draw.
 local blocks, by_key = {}, {}
@@ -317,7 +317,8 @@ end
 
 local function ended(update)
   local usage = update.usage
-  local parts = { ("%d requests"):format(usage.requests), meter.count(usage.totalTokens) .. " tokens" }
+  local requests = usage.requests == 1 and "%d request" or "%d requests"
+  local parts = { requests:format(usage.requests), meter.count(usage.totalTokens) .. " tokens" }
   parts[#parts + 1] = meter.money(update.cost)
   if update.stopReason ~= "end_turn" then
     table.insert(parts, 1, (update.stopReason:gsub("_", " ")))
@@ -471,23 +472,24 @@ end
 
 function M.buffer()
   return buffer_of("chat", function(buffer)
-    vim.bo[buffer].filetype = "sidecar"
-    vim.bo[buffer].syntax = "markdown"
     vim.bo[buffer].modifiable = false
     map(buffer, "n", "<Tab>", "za", "open or close a fold")
     map(buffer, "n", "<C-c>", session.cancel, "cancel the turn")
     for _, key in ipairs({ "i", "a", "<CR>" }) do
-      map(buffer, "n", key, M.open, "write a message")
+      map(buffer, "n", key, M.write, "write a message")
     end
+    -- After the maps, so that a user's own win.
+    vim.bo[buffer].filetype = "sidecar"
+    vim.bo[buffer].syntax = "markdown"
   end)
 end
 
 function M.input()
   return buffer_of("message", function(buffer)
-    vim.bo[buffer].filetype = "sidecar_message"
     map(buffer, "n", "<CR>", M.send, "send")
     map(buffer, "i", "<C-s>", M.send, "send")
     map(buffer, "n", "<C-c>", session.cancel, "cancel the turn")
+    vim.bo[buffer].filetype = "sidecar_message"
   end)
 end
 
@@ -527,10 +529,16 @@ function M.open()
     vim.cmd("belowright sbuffer " .. M.input())
     input = vim.api.nvim_get_current_win()
     vim.api.nvim_win_set_height(input, config.values.chat.input_height)
-    local keys = " message%=<CR> sends, <C-s> too · <C-c> cancels "
+    local keys = " message%=<C-s> sends · Normal: <CR> too, <C-c> cancels "
     view.dress(input, { wrap = true, winfixheight = true, fillchars = "eob: ", statusline = keys })
   end
   vim.api.nvim_set_current_win(input)
+end
+
+--- Shows the chat and begins to write.
+function M.write()
+  M.open()
+  vim.cmd("startinsert!")
 end
 
 --- Sends `text`, or what stands in the input.
@@ -538,7 +546,7 @@ function M.send(text, selection)
   local typed = not text and M.typed()
   local prompt = vim.trim(text or typed)
   if prompt == "" then
-    return M.open()
+    return M.write()
   end
   if typed then
     -- A question may come at any moment, which what is typed on would answer.

@@ -9,10 +9,10 @@ local view = require("sidecar.view")
 local M = {}
 local commands = {}
 
-commands.chat = chat.open
+commands.chat = chat.write
 
 function commands.new(text)
-  session.create(text ~= "" and { title = text } or {}, chat.open)
+  session.create(text ~= "" and { title = text } or {}, chat.write)
 end
 
 local function selection_of(given)
@@ -28,7 +28,15 @@ local function selection_of(given)
 end
 
 function commands.send(text, given)
-  chat.send(text ~= "" and text or nil, selection_of(given))
+  local selection = selection_of(given)
+  if text ~= "" or not selection or vim.trim(chat.typed()) ~= "" then
+    return chat.send(text ~= "" and text or nil, selection)
+  end
+  vim.ui.input({ prompt = "Sidecar, about these lines: " }, function(said)
+    if said and vim.trim(said) ~= "" then
+      chat.send(said, selection)
+    end
+  end)
 end
 
 function commands.cancel()
