@@ -16,7 +16,15 @@ from tests.editors.workspaces import lay_out, lay_trap
 pytestmark = pytest.mark.long
 
 PLUGIN = ROOT / "editors/neovim"
-VIEWS = {"asking.lua", "chat.lua", "view.lua", "rollback.lua", "meter.lua", "health.lua"}
+VIEWS = {
+    "asking.lua",
+    "chat.lua",
+    "health.lua",
+    "markdown.lua",
+    "meter.lua",
+    "rollback.lua",
+    "view.lua",
+}
 """What draws and asks; everything else is counted."""
 LIMIT = 240.0
 GREEN = "5faf5f"
@@ -209,6 +217,26 @@ def test_keys_of_the_users_own(nvim: str, workspace: Path) -> None:
     screen.wait("-- INSERT --")
     screen.type("list files\x13")
     assert "list fileszz" in screen.wait(lambda text: text.count(" requests ·") == 2)
+    screen.type(":qa!\r")
+    assert screen.end() == 0
+
+
+def test_answers_are_markdown_and_outputs_are_not(nvim: str, workspace: Path) -> None:
+    (workspace / "fence.txt").write_text("```\n")
+    (workspace / "strong.txt").write_text("**strong** words\n")
+    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
+    screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
+    screen.wait("/52k")
+    screen.type(":Sidecar\r")
+    screen.wait("<C-s> sends")
+    screen.type("read fence.txt\x13")
+    screen.wait("── 2 requests")
+    screen.type(":Sidecar send read strong.txt\r")
+    shown = screen.wait(lambda text: text.count("── 2 requests") == 2)
+    raw = nvim == PROGRAMS["debian"][0]
+    assert f"read_file: {'**strong**' if raw else 'strong'} words" in shown
+    screen.type("\x17kzR")
+    screen.wait("    **strong** words")
     screen.type(":qa!\r")
     assert screen.end() == 0
 

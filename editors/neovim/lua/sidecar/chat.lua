@@ -1,5 +1,6 @@
 --- The chat: a buffer that shows the session as it happens, and one below it to write in.
 local config = require("sidecar.config")
+local markdown = require("sidecar.markdown")
 local meter = require("sidecar.meter")
 local session = require("sidecar.session")
 local view = require("sidecar.view")
@@ -201,6 +202,19 @@ local function fill_folds()
   end
 end
 
+--- Where answers stand in the buffer.
+local function answers()
+  local places, line = {}, 0
+  for _, block in ipairs(blocks) do
+    if block.kind == "agent" then
+      -- Behind the empty line before each.
+      places[#places + 1] = { line + 1, line + #block.lines }
+    end
+    line = line + #block.lines
+  end
+  return places
+end
+
 --- Brings the buffer up to date, with one change to it: its folds are known before.
 function M.flush()
   scheduled = false
@@ -219,6 +233,7 @@ function M.flush()
   vim.api.nvim_buf_set_lines(buffer, start + same, empty and -1 or stop, false, lines)
   vim.bo[buffer].modifiable = false
   empty = false
+  markdown.regions(answers())
   vim.api.nvim_buf_clear_namespace(buffer, space, start, start + same + #lines)
   for index = first, last do
     paint(buffer, start, blocks[index])
@@ -481,6 +496,7 @@ function M.buffer()
     -- After the maps, so that a user's own win.
     vim.bo[buffer].filetype = "sidecar"
     vim.bo[buffer].syntax = "markdown"
+    markdown.start(buffer)
   end)
 end
 
@@ -519,6 +535,8 @@ function M.open()
       foldenable = true,
       fillchars = "fold: ,eob: ",
       winhighlight = "Folded:SidecarQuiet",
+      conceallevel = markdown.on() and 2 or 0,
+      concealcursor = "nc",
       winfixwidth = true,
       statusline = "%{%v:lua.require'sidecar.chat'.winline()%}",
     })

@@ -30,6 +30,7 @@ local PLAIN = {
   foldmethod = "manual",
   foldenable = false,
   winhighlight = "",
+  conceallevel = 0,
   statusline = "",
 }
 
@@ -121,7 +122,7 @@ local function named(name)
   return (M.visible(tostring(name)):gsub("\n", "\\n"))
 end
 
-local function told(call)
+local function about_call(call)
   local given = type(call.rawInput) == "table" and call.rawInput or {}
   local lines = {}
   for _, block in ipairs(type(call.content) == "table" and call.content or {}) do
@@ -178,7 +179,7 @@ end
 
 --- Gives what a call would do: its change as a diff, else its whole command and other input.
 function M.call(call)
-  return vim.tbl_map(M.visible, told(call))
+  return vim.tbl_map(M.visible, about_call(call))
 end
 
 --- What a compaction would leave out.
