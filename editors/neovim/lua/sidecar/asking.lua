@@ -86,8 +86,10 @@ local function permission(params, answer, id)
   }
   function question.before()
     local lines = view.call(call)
+    local names = vim.tbl_map(named, params.options)
     local seen = chat.waiting(call, lines) or #lines == 0
-    local pages = seen and {} or view.pages(lines, vim.tbl_map(named, params.options))
+    close = view.split(call, names)
+    local pages = (seen or close) and {} or view.pages(lines, names)
     question.items = params.options
     if page < #pages then
       -- What is allowed has been seen whole.
@@ -99,7 +101,7 @@ local function permission(params, answer, id)
     function question.format(option)
       return option == MORE and ("Read on (page %d of %d)"):format(page, #pages) or named(option)
     end
-    close = pages[page] and view.preview(pages[page])
+    close = close or pages[page] and view.preview(pages[page])
   end
   function question.done(option)
     if option == MORE then

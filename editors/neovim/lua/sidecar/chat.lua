@@ -547,7 +547,7 @@ function M.open()
     vim.cmd("belowright sbuffer " .. M.input())
     input = vim.api.nvim_get_current_win()
     vim.api.nvim_win_set_height(input, config.values.chat.input_height)
-    local keys = " message%=<C-s> sends · Normal: <CR> too, <C-c> cancels "
+    local keys = " message%=<C-s> sends%< · Normal: <CR> too, <C-c> cancels "
     view.dress(input, { wrap = true, winfixheight = true, fillchars = "eob: ", statusline = keys })
   end
   vim.api.nvim_set_current_win(input)

@@ -31,6 +31,8 @@ local PLAIN = {
   foldenable = false,
   winhighlight = "",
   conceallevel = 0,
+  winfixwidth = false,
+  winfixheight = false,
   statusline = "",
 }
 
@@ -70,20 +72,25 @@ local function scratch(name, filetype, lines)
   return buffer
 end
 
---- Shows lines in a tab of their own, to be decided on; gives what closes it.
-function M.preview(lines)
-  local buffer = scratch("preview", "diff", lines)
-  vim.cmd("tab sbuffer " .. buffer)
+--- Gives what closes the tab that is shown.
+local function closing()
   local tab = vim.api.nvim_get_current_tabpage()
-  vim.api.nvim_win_set_cursor(0, { 1, 0 })
-  local statusline = " Sidecar: this would happen%= choose below "
-  M.dress(0, { wrap = true, linebreak = false, statusline = statusline })
-  vim.cmd("redraw")
   return function()
     if vim.api.nvim_tabpage_is_valid(tab) then
       vim.cmd("tabclose " .. vim.api.nvim_tabpage_get_number(tab))
     end
   end
+end
+
+--- Shows lines in a tab of their own, to be decided on; gives what closes it.
+function M.preview(lines)
+  local buffer = scratch("preview", "diff", lines)
+  vim.cmd("tab sbuffer " .. buffer)
+  vim.api.nvim_win_set_cursor(0, { 1, 0 })
+  local statusline = " Sidecar: this would happen%= choose below "
+  M.dress(0, { wrap = true, linebreak = false, statusline = statusline })
+  vim.cmd("redraw")
+  return closing()
 end
 
 local function show(name, filetype, lines)
@@ -104,6 +111,11 @@ function M.log(lines)
   vim.cmd("normal! G")
 end
 
+--- How many lines of the screen are free above these choices and a prompt.
+local function room(choices)
+  return math.max(vim.o.lines - M.rows(choices, vim.o.columns - 4) - 7, 5)
+end
+
 --- Gives text with what is not seen, or changes how the rest is seen, written out.
 function M.visible(text)
   local function spelt(letter)
@@ -120,6 +132,28 @@ end
 --- Gives a name on one line, written out.
 local function named(name)
   return (M.visible(tostring(name)):gsub("\n", "\\n"))
+end
+
+--- Gives the lines of a file that an edit would change, before and after, and the file's path; nil
+--- for any other call, and for a file that is not there yet.
+local function sides(call)
+  local before, after, path = {}, {}, nil
+  for _, block in ipairs(type(call.content) == "table" and call.content or {}) do
+    if block.type ~= "diff" or not block.oldText or (path and block.path ~= path) then
+      return nil
+    end
+    for lines, text in pairs({ [before] = block.oldText, [after] = block.newText }) do
+      vim.list_extend(lines, path and { "⋯" } or {})
+      vim.list_extend(lines, text == "" and {} or vim.split(M.visible(text):gsub("\n$", ""), "\n", { plain = true }))
+      vim.list_extend(lines, (text == "" or text:sub(-1) == "\n") and {} or { "\\ No newline at end of file" })
+    end
+    path = block.path
+  end
+  local why = ((call._meta or {}).sidecar or {}).why
+  for _, lines in ipairs(why and { before, after } or {}) do
+    table.insert(lines, 1, "# " .. M.visible(why))
+  end
+  return before, after, path
 end
 
 local function about_call(call)
@@ -159,7 +193,7 @@ end
 --- Gives lines in pages, each of which is seen whole above these choices and a prompt.
 function M.pages(lines, choices)
   local width = vim.o.columns
-  local most = math.max(vim.o.lines - M.rows(choices, width - 4) - 7, 5)
+  local most = room(choices)
   local pages, left = {}, 0
   for _, line in ipairs(lines) do
     -- A tab takes up to eight columns.
@@ -175,6 +209,40 @@ function M.pages(lines, choices)
     end
   end
   return pages
+end
+
+--- Shows an edit in a tab of its own, before and after side by side; gives what closes it. Nothing
+--- is shown and given where it is no edit, or some of it would not be seen above these choices.
+function M.split(call, choices)
+  local before, after, path = sides(call)
+  if not path then
+    return nil
+  end
+  local syntax = vim.fn.has("nvim-0.8") == 1 and vim.filetype.match({ filename = path }) or ""
+  local fits = true
+  for _, side in ipairs({ { "after", after, "tab" }, { "before", before, "leftabove vertical" } }) do
+    local buffer = scratch(side[1], "", side[2])
+    vim.bo[buffer].syntax = syntax
+    vim.cmd(side[3] .. " sbuffer " .. buffer)
+    vim.cmd("diffthis")
+    local statusline = (" %s: %s"):format(side[1], named(path)):gsub("%%", "%%%%") .. "%= choose below "
+    -- Nothing is folded: all of it is to be seen.
+    M.dress(0, { wrap = true, linebreak = false, statusline = statusline })
+  end
+  for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    vim.api.nvim_win_call(window, function()
+      vim.cmd("normal! G$")
+      vim.cmd("redraw")
+      fits = fits and vim.fn.line("w0") == 1 and vim.fn.winline() <= room(choices)
+      vim.cmd("normal! gg0")
+    end)
+  end
+  local close = closing()
+  if not fits then
+    return close()
+  end
+  vim.cmd("redraw")
+  return close
 end
 
 --- Gives what a call would do: its change as a diff, else its whole command and other input.
