@@ -154,6 +154,43 @@ def test_no_daemon_is_taken_from_the_folder_that_is_open(
     assert not (workspace / "ran").exists()
 
 
+def test_a_clone_of_the_mirror_is_a_package(nvim: str, workspace: Path) -> None:
+    mirror, env = workspace.parent / "mirror", surroundings(workspace)
+    package = workspace.parent / "data-home/nvim/site/pack/sidecar/start/sidecar"
+    who = {
+        f"GIT_{one}_{what}": "a@b" for one in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    for command in (
+        [ROOT / ".ci/neovim_mirror.sh", mirror],
+        [ROOT / ".ci/neovim_mirror.sh", mirror],
+        ["git", "clone", "-q", mirror, package],
+    ):
+        subprocess.run(command, env={**env, **who}, check=True, timeout=LIMIT)
+    lua = """
+      local found = vim.fn.exists(":Sidecar") == 2 and pcall(vim.cmd, "help sidecar-maps")
+      require("sidecar").setup({ autostart = false })
+      io.stdout:write(tostring(found), " ", require("sidecar").statusline())
+      vim.cmd("qall!")
+    """
+    (workspace / "init.lua").write_text(lua)
+    started = subprocess.run(
+        [nvim, "--headless", "-i", "NONE", "-n", "-c", "luafile init.lua"],
+        cwd=workspace,
+        env={**env, "XDG_DATA_HOME": str(workspace.parent / "data-home")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert started.stdout == "true sidecar off", started.stderr
+    log = ["git", "-C", mirror, "log", "--oneline"]
+    assert len(subprocess.check_output(log, timeout=LIMIT).splitlines()) == 1
+    assert {"LICENSE", "README.md", "doc", "lua", "plugin"} <= {
+        one.name for one in mirror.iterdir()
+    }
+
+
 def test_health_is_checked_and_help_is_found(nvim: str, workspace: Path) -> None:
     play(nvim, workspace, "health.lua")
 
