@@ -6,7 +6,8 @@
 
 ;; Parallel calls are asked about at the same time.  Each question is a part of the
 ;; chat, known by the id of its request: it shows the change or the whole command,
-;; and its buttons answer it alone.  One that is answered or withdrawn goes.
+;; and its buttons answer it alone.  A change is shown in `diff-mode', too.  One that
+;; is answered or withdrawn goes.
 
 ;;; Code:
 
@@ -76,16 +77,42 @@
       (pop new))
     (cl-flet ((shown (lines sign face)
                 (if lines (sidecar-questions--lines (string-join lines "\n") sign face) "")))
-      (concat (shown (reverse head) "  " 'diff-context)
-              (shown (reverse old) "- " 'diff-removed)
-              (shown (reverse new) "+ " 'diff-added)
-              (shown (if (equal tail '("")) nil tail) "  " 'diff-context)))))
+      (concat (shown (reverse head) " " 'diff-context)
+              (shown (reverse old) "-" 'diff-removed)
+              (shown (reverse new) "+" 'diff-added)
+              (shown (if (equal tail '("")) nil tail) " " 'diff-context)))))
+
+(defun sidecar-questions--changes (call)
+  "Give the blocks of CALL that say what it would change, one for each hunk."
+  (seq-filter (lambda (block) (equal (plist-get block :type) "diff"))
+              (plist-get call :content)))
+
+(defun sidecar-questions--diff (call root)
+  "Give what CALL would change in files below the folder ROOT as one diff, or nil."
+  (let (before)
+    (mapconcat
+     (lambda (block)
+       (let* ((hunk (sidecar-questions--hunk block)) (path (plist-get block :path))
+              (name (sidecar-questions--line
+                     (string-remove-prefix (file-name-as-directory root) path)))
+              (lines (split-string hunk "\n" t)))
+         (concat
+          (unless (equal path before)
+            (setq before path)
+            (if (stringp (plist-get block :oldText))
+                (format "--- a/%s\n+++ b/%s\n" name name)
+              (format "--- /dev/null\n+++ b/%s\n" name)))
+          ;; On which lines it stands is not known.
+          (format "@@ -1,%d +1,%d @@\n"
+                  (seq-count (lambda (line) (not (string-prefix-p "+" line))) lines)
+                  (seq-count (lambda (line) (not (string-prefix-p "-" line))) lines))
+          hunk)))
+     (sidecar-questions--changes call) "")))
 
 (defun sidecar-questions--body (call)
   "Give what CALL would do: the diff, else the whole command and other input."
   (let ((given (plist-get call :rawInput))
-        (hunks (seq-filter (lambda (block) (equal (plist-get block :type) "diff"))
-                           (plist-get call :content))))
+        (hunks (sidecar-questions--changes call)))
     (cond
      (hunks (mapconcat #'sidecar-questions--hunk hunks "  ⋯\n"))
      ((and (consp given) (keywordp (car given)))
@@ -114,7 +141,52 @@
                             'follow-link t 'help-echo (sidecar-questions--title question)
                             'action (lambda (_) (sidecar-questions--choose buffer id option)))
         (insert " "))
+      (when (sidecar-questions--changes call)
+        (insert-text-button "[Diff]" 'follow-link t 'help-echo "Show the change in `diff-mode'"
+                            'action (lambda (_) (sidecar-questions--show-diff buffer id))))
       (put-text-property (car place) (cadr place) 'sidecar-question id))))
+
+;;; The change alone
+
+(defvar sidecar-questions-diff-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "a") #'sidecar-answer)
+    (define-key map (kbd "C-c C-a") #'sidecar-answer)
+    (define-key map (kbd "q") #'quit-window)
+    map)
+  "Keys of a change that is asked about.")
+
+(define-derived-mode sidecar-questions-diff-mode diff-mode "Sidecar Diff"
+  "Mode of a change that is asked about.
+\\{sidecar-questions-diff-mode-map}"
+  ;; Nothing is read but what is asked about.
+  (setq-local diff-font-lock-syntax 'hunk-only)
+  (setq buffer-read-only t))
+
+(defun sidecar-questions--diff-name (id)
+  "Name the buffer for the change of the question ID."
+  (format "*sidecar diff %s*" id))
+
+(defun sidecar-questions--show-diff (chat id)
+  "Show the change of the question ID of CHAT in a window, if it still waits."
+  (let* ((desk (buffer-local-value 'sidecar--desk chat)) (root (sidecar-desk-root desk))
+         (question (with-current-buffer chat (sidecar-questions--find id))))
+    (when question
+      (with-current-buffer (get-buffer-create (sidecar-questions--diff-name id))
+        (let ((inhibit-read-only t))
+          (erase-buffer)
+          (insert (sidecar-questions--diff
+                   (plist-get (sidecar-question-params question) :toolCall) root))
+          (sidecar-questions-diff-mode)
+          (put-text-property (point-min) (point-max) 'sidecar-question id)
+          (set-buffer-modified-p nil))
+        (setq sidecar--desk desk
+              default-directory (file-name-as-directory root)
+              header-line-format
+              (substitute-command-keys
+               "\\<sidecar-questions-diff-mode-map>\\[sidecar-answer] answers, \\[quit-window] closes"))
+        (goto-char (point-min))
+        (display-buffer (current-buffer))))))
 
 ;;; Asking and answering
 
@@ -152,6 +224,9 @@
     (when place
       (delete-region (car place) (1+ (cadr place)))
       (remhash name sidecar-chat--parts))
+    (when-let ((diff (get-buffer (sidecar-questions--diff-name (sidecar-question-id question)))))
+      (quit-windows-on diff t)
+      (when (buffer-live-p diff) (kill-buffer diff)))
     (funcall (sidecar-question-answer question) (list :outcome outcome))))
 
 (defun sidecar-questions--choose (buffer id option)
@@ -182,7 +257,10 @@
                            (car sidecar-questions--waiting)
                            (user-error "Sidecar asks nothing")))
              (id (sidecar-question-id question))
-             (_ (sidecar-questions--show question))
+             (_ (if (sidecar-questions--changes
+                     (plist-get (sidecar-question-params question) :toolCall))
+                    (sidecar-questions--show-diff chat id)
+                  (sidecar-questions--show question)))
              (options (mapcar (lambda (option)
                                 (cons (sidecar-questions--line (plist-get option :name)) option))
                               (plist-get (sidecar-question-params question) :options)))

@@ -411,8 +411,26 @@
 (defun scenario-shown ()
   "A question shows the change, or the whole command and what is hidden in it."
   (scenario-type "sidecar-send" "replace `beta` with `better` in notes.txt")
-  (scenario-asked "Edit notes.txt\n  alpha\n- beta\n+ better\n  gamma\n")
-  (funcall (scenario-button "[Reject]"))
+  (scenario-asked "Edit notes.txt\n alpha\n-beta\n+better\n gamma\n")
+  (funcall (scenario-button "[Diff]"))
+  (let ((diff (get-buffer (sidecar-questions--diff-name
+                           (sidecar-question-id
+                            (with-current-buffer (sidecar-chat-buffer (sidecar-desk))
+                              (car sidecar-questions--waiting)))))))
+    (with-current-buffer diff
+      (scenario-check
+       "the change as a diff"
+       (equal (buffer-substring-no-properties (point-min) (point-max))
+              (concat "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,3 +1,3 @@\n"
+                      " alpha\n-beta\n+better\n gamma\n")))
+      (scenario-check "it is diff-mode" (derived-mode-p 'diff-mode))
+      (goto-char (point-min))
+      (diff-hunk-next)
+      (diff-goto-source)
+      (scenario-check "it leads to the file" (equal (buffer-name) "notes.txt")))
+    (switch-to-buffer diff)
+    (scenario-keys "a Reject RET")
+    (scenario-check "the diff goes with its question" (not (buffer-live-p diff))))
   (scenario-idle)
   (scenario-type "sidecar-send"
                  (concat "call shell {\"command\": \"echo \\u202e safe\\necho "

@@ -193,6 +193,20 @@ def test_a_question_is_answered_where_it_is_shown_whole(screen: Terminal) -> Non
     screen.type("\x07\x18\x03")
 
 
+def test_an_edit_is_answered_where_its_diff_is_shown(screen: Terminal) -> None:
+    screen.type('\x1b:(setq sidecar-options \'(:model "offline" :workspaceTrusted t))\r')
+    command(screen, "sidecar-mode")
+    screen.wait("k/192k")
+    command(screen, "sidecar-send", "Sidecar:", "replace `beta` with `better` in notes.txt")
+    screen.wait("[Allow once]")
+    screen.type("\x1bxsidecar-answer\r")
+    asked = screen.wait("Edit notes.txt —")
+    assert "+++ b/notes.txt\n@@ -1,3 +1,3 @@\n alpha\n-beta\n+better\n gamma\n" in asked
+    screen.type("Allow once\r")
+    screen.wait(lambda text: IDLE in text and "@@" not in text)
+    screen.type("\x18\x03")
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_it_compiles_without_warnings(tmp_path: Path, name: str) -> None:
     for file in FILES:
