@@ -27,6 +27,19 @@
 
 (defconst sidecar-chat--prompt "› " "What stands before the user's prompt.")
 
+(defconst sidecar-chat--hint "\\<sidecar-chat-mode-map>\
+Say below what is to be done, for example “read README.md”;
+\\[sidecar-chat-return] sends, \\[newline] begins a line.
+
+\\[sidecar-answer]  answers what the agent asks before it acts
+\\[sidecar-cancel]  stops it
+\\[sidecar-rollback]  goes back to before a turn, files and conversation
+\\[sidecar-menu]  shows all commands
+
+Without an API key a model that knows a few rules answers, which needs no
+network: \\[sidecar-switch-model] chooses another."
+  "What an empty chat says.")
+
 (defvar-local sidecar-chat--parts nil
   "The places of the parts by name: (START END . what is known).")
 (defvar-local sidecar-chat--end nil "Where the conversation ends.")
@@ -41,12 +54,14 @@
     (define-key map (kbd "C-c C-r") #'sidecar-rollback)
     (define-key map (kbd "C-c C-n") #'sidecar-new)
     (define-key map (kbd "C-c C-l") #'sidecar-compact)
+    (define-key map (kbd "C-c C-s") #'sidecar-menu)
     map)
   "Keys of the chat.")
 
 (declare-function sidecar-answer "sidecar-questions")
 (declare-function sidecar-cancel "sidecar")
 (declare-function sidecar-compact "sidecar")
+(declare-function sidecar-menu "sidecar-menu")
 (declare-function sidecar-new "sidecar")
 (declare-function sidecar-rollback "sidecar-rollback")
 
@@ -87,7 +102,8 @@
     (insert (propertize (concat "\n" sidecar-chat--prompt) 'face 'minibuffer-prompt
                         'read-only t 'front-sticky t 'rear-nonsticky t 'field 'prompt))
     (set-marker-insertion-type sidecar-chat--end t)
-    (setq sidecar-chat--input (copy-marker (point-max)))))
+    (setq sidecar-chat--input (copy-marker (point-max))))
+  (sidecar-chat--replace "hint" (substitute-command-keys sidecar-chat--hint) 'shadow))
 
 (defun sidecar-chat-return ()
   "Send the prompt, or press the button here."
@@ -145,6 +161,10 @@
 
 (defun sidecar-chat--place (name)
   "Give the place of the part NAME, behind all others if it is new."
+  (when-let ((hint (and (not (equal name "hint")) (gethash "hint" sidecar-chat--parts))))
+    (let ((inhibit-read-only t))
+      (delete-region (car hint) (1+ (cadr hint))))
+    (remhash "hint" sidecar-chat--parts))
   (or (gethash name sidecar-chat--parts)
       (save-excursion
         (let ((inhibit-read-only t))

@@ -11,7 +11,8 @@
 
 ;; M-x sidecar-mode in a file starts the daemon of its project, and shows how full
 ;; the model's context is in the mode line.  M-x sidecar-chat shows the
-;; conversation, M-x sidecar-send says something in it.
+;; conversation, M-x sidecar-send says something in it, and M-x sidecar-menu has
+;; all commands.
 
 ;;; Code:
 
@@ -90,6 +91,9 @@
        ""))))
 
 ;;; The mode
+
+;; Where no package manager has made autoloads.
+(autoload 'sidecar-menu "sidecar-menu" nil t)
 
 ;;;###autoload
 (define-minor-mode sidecar-mode

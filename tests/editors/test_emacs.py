@@ -193,6 +193,21 @@ def test_a_question_is_answered_where_it_is_shown_whole(screen: Terminal) -> Non
     screen.type("\x07\x18\x03")
 
 
+def test_an_empty_chat_leads_on(screen: Terminal) -> None:
+    command(screen, "sidecar-mode")
+    screen.wait("k/192k")
+    command(screen, "sidecar-chat")
+    screen.wait("C-c C-s  shows all commands")
+    screen.type("\x03\x13")
+    screen.wait("u undo a compaction")
+    screen.type("x")
+    screen.wait("cached  region")
+    command(screen, "sidecar-send", "Sidecar:", "list files")
+    shown = screen.wait("2 requests")
+    assert "shows all commands" not in shown
+    screen.type("\x18\x03")
+
+
 def test_an_edit_is_answered_where_its_diff_is_shown(screen: Terminal) -> None:
     screen.type('\x1b:(setq sidecar-options \'(:model "offline" :workspaceTrusted t))\r')
     command(screen, "sidecar-mode")
@@ -200,8 +215,8 @@ def test_an_edit_is_answered_where_its_diff_is_shown(screen: Terminal) -> None:
     command(screen, "sidecar-send", "Sidecar:", "replace `beta` with `better` in notes.txt")
     screen.wait("[Allow once]")
     screen.type("\x1bxsidecar-answer\r")
-    asked = screen.wait("Edit notes.txt —")
-    assert "+++ b/notes.txt\n@@ -1,3 +1,3 @@\n alpha\n-beta\n+better\n gamma\n" in asked
+    screen.wait("+++ b/notes.txt\n@@ -1,3 +1,3 @@\n alpha\n-beta\n+better\n gamma\n")
+    screen.wait("Edit notes.txt —")
     screen.type("Allow once\r")
     screen.wait(lambda text: IDLE in text and "@@" not in text)
     screen.type("\x18\x03")
@@ -279,5 +294,5 @@ def test_a_question_writes_out_names_and_lists(tmp_path: Path) -> None:
 def test_the_plugin_is_small() -> None:
     lines = {name: (PLUGIN / name).read_text("utf-8").count("\n") for name in FILES}
     assert max(lines.values()) <= 400
-    drawing = {"sidecar-chat.el", "sidecar-questions.el"}
+    drawing = {"sidecar-chat.el", "sidecar-menu.el", "sidecar-questions.el"}
     assert sum(count for name, count in lines.items() if name not in drawing) <= 1_000
