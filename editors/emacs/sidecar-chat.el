@@ -11,6 +11,7 @@
 ;;; Code:
 
 (require 'sidecar-daemon)
+(require 'sidecar-markdown)
 
 (defface sidecar-user '((t :inherit bold))
   "Face of what the user said."
@@ -42,6 +43,8 @@ network: \\[sidecar-switch-model] chooses another."
 
 (defvar-local sidecar-chat--parts nil
   "The places of the parts by name: (START END . what is known).")
+(defvar-local sidecar-chat--said nil "The answers that have grown and have no faces yet.")
+(defvar-local sidecar-chat--pause 0.2 "Seconds until those get them.")
 (defvar-local sidecar-chat--end nil "Where the conversation ends.")
 (defvar-local sidecar-chat--input nil "Where the user's prompt begins.")
 
@@ -189,6 +192,27 @@ network: \\[sidecar-switch-model] chooses another."
   (sidecar-chat--writing name
     (insert (propertize text 'face face 'sidecar-message message))))
 
+(defun sidecar-chat--answer (name text message)
+  "Add TEXT to the answer NAME, of the message MESSAGE; faces come soon."
+  (sidecar-chat--grow name text 'default message)
+  (unless sidecar-chat--said
+    (run-with-timer sidecar-chat--pause nil #'sidecar-chat--beautify (current-buffer)))
+  (cl-pushnew name sidecar-chat--said :test #'equal))
+
+(defun sidecar-chat--beautify (chat)
+  "Put faces on what was said in CHAT since the last time, some at a time."
+  (when (buffer-live-p chat)
+    (with-current-buffer chat
+      (let ((begun (float-time)) (took 0.0))
+        (while (and sidecar-chat--said (< took 0.1))
+          (when-let ((place (gethash (pop sidecar-chat--said) sidecar-chat--parts)))
+            (with-demoted-errors "Sidecar: %S"
+              (sidecar-markdown-fontify (car place) (cadr place))))
+          (setq took (- (float-time) begun)))
+        (setq sidecar-chat--pause (max 0.2 (* 4 took))))
+      (when sidecar-chat--said
+        (run-with-timer sidecar-chat--pause nil #'sidecar-chat--beautify chat)))))
+
 (defun sidecar-chat--fold (label name)
   "Insert a button LABEL, to show and hide the part NAME."
   (let ((symbol (intern (concat "sidecar " name))))
@@ -286,7 +310,7 @@ network: \\[sidecar-switch-model] chooses another."
     (pcase (plist-get update :sessionUpdate)
       ("user_message_chunk"
        (sidecar-chat--grow name (concat sidecar-chat--prompt text) 'sidecar-user message))
-      ("agent_message_chunk" (sidecar-chat--grow name text 'default message))
+      ("agent_message_chunk" (sidecar-chat--answer name text message))
       ("agent_thought_chunk" (sidecar-chat--think name text))
       ((or "tool_call" "tool_call_update") (sidecar-chat--call update))
       ("plan"

@@ -193,7 +193,7 @@ def test_a_question_is_answered_where_it_is_shown_whole(screen: Terminal) -> Non
     screen.type("\x07\x18\x03")
 
 
-def test_an_empty_chat_leads_on(screen: Terminal) -> None:
+def test_an_empty_chat_leads_on(screen: Terminal, workspace: Path) -> None:
     command(screen, "sidecar-mode")
     screen.wait("k/192k")
     command(screen, "sidecar-chat")
@@ -205,6 +205,11 @@ def test_an_empty_chat_leads_on(screen: Terminal) -> None:
     command(screen, "sidecar-send", "Sidecar:", "list files")
     shown = screen.wait("2 requests")
     assert "shows all commands" not in shown
+    (workspace / "code.txt").write_text("`code` words\n")
+    command(screen, "sidecar-send", "Sidecar:", "read code.txt")
+    screen.wait("read_file: `code`")
+    screen.wait(lambda _: screen.colours("`code`") != {"default"})
+    assert screen.colours("code` words"[4:]) != screen.colours("`code`")
     screen.type("\x18\x03")
 
 
@@ -277,6 +282,36 @@ def test_what_a_file_was_is_found_from_its_diff(tmp_path: Path) -> None:
     assert told.stdout == "all", told.stderr
 
 
+STUB = """(define-derived-mode gfm-mode text-mode "Stub"
+  (setq font-lock-defaults '((("two" . 'underline)) t)))"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "faces"),
+    [
+        (
+            "nil",
+            "default one sidecar-heading # two default  bold **three** default  sidecar-code"
+            " `four` default  **five sidecar-code ```py **six** ``` default  seven"
+            " sidecar-code ``` **eight** ",
+        ),
+        (STUB, "default one #  underline two default  **three** `four` **five ```py"),
+    ],
+)
+def test_answers_are_markdown(tmp_path: Path, mode: str, faces: str) -> None:
+    text = "one\n# two\n**three** `four` **five\n```py\n**six**\n```\nseven\n```\n**eight**\n"
+    lisp = f"""(with-temp-buffer
+      (insert {json.dumps(text)})
+      (dotimes (_ 2) (sidecar-markdown-fontify (point-min) (point-max)))
+      (let ((at (point-min)))
+        (while (< at (point-max))
+          (let ((next (next-single-property-change at 'face nil (point-max))))
+            (princ (format "%s %s " (get-text-property at 'face) (buffer-substring at next)))
+            (setq at next)))))"""
+    told = emacs(tmp_path, "-l", "sidecar", "--eval", mode, "--eval", lisp)
+    assert " ".join(told.stdout.split()).startswith(" ".join(faces.split())), told.stderr
+
+
 def test_a_path_of_a_model_leads_to_no_other_machine(tmp_path: Path) -> None:
     lisp = '(dolist (path (list "/ssh:far:/x" "/w/a.py")) (princ (sidecar-chat--local path)))'
     assert emacs(tmp_path, "-l", "sidecar", "--eval", lisp).stdout == "/:/ssh:far:/x/w/a.py"
@@ -294,5 +329,5 @@ def test_a_question_writes_out_names_and_lists(tmp_path: Path) -> None:
 def test_the_plugin_is_small() -> None:
     lines = {name: (PLUGIN / name).read_text("utf-8").count("\n") for name in FILES}
     assert max(lines.values()) <= 400
-    drawing = {"sidecar-chat.el", "sidecar-menu.el", "sidecar-questions.el"}
+    drawing = {f"sidecar-{one}.el" for one in ("chat", "markdown", "menu", "questions")}
     assert sum(count for name, count in lines.items() if name not in drawing) <= 1_000
