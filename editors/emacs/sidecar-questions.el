@@ -163,6 +163,8 @@
   (setq-local diff-font-lock-syntax 'hunk-only)
   (setq buffer-read-only t))
 
+(defvar-local sidecar-questions--shown nil "The question whose change this buffer shows.")
+
 (defun sidecar-questions--diff-name (id)
   "Name the buffer for the change of the question ID."
   (format "*sidecar diff %s*" id))
@@ -178,9 +180,9 @@
           (insert (sidecar-questions--diff
                    (plist-get (sidecar-question-params question) :toolCall) root))
           (sidecar-questions-diff-mode)
-          (put-text-property (point-min) (point-max) 'sidecar-question id)
           (set-buffer-modified-p nil))
         (setq sidecar--desk desk
+              sidecar-questions--shown id
               default-directory (file-name-as-directory root)
               header-line-format
               (substitute-command-keys
@@ -250,7 +252,7 @@
 (defun sidecar-answer ()
   "Show and answer the question at point, else the oldest that waits."
   (interactive)
-  (let ((here (get-text-property (point) 'sidecar-question))
+  (let ((here (or sidecar-questions--shown (get-text-property (point) 'sidecar-question)))
         (chat (sidecar-chat-buffer (sidecar-desk))))
     (with-current-buffer chat
       (let* ((question (or (and here (sidecar-questions--find here))

@@ -356,6 +356,10 @@
   (with-current-buffer (sidecar-chat-buffer (sidecar-desk))
     (how-many pattern (point-min) (point-max))))
 
+(defun scenario-buffers (pattern)
+  "Give the buffers whose names match PATTERN."
+  (seq-filter (lambda (buffer) (string-match-p pattern (buffer-name buffer))) (buffer-list)))
+
 (defun scenario-both (letter)
   "Have two commands asked about at the same time: they write LETTER1 and LETTER2."
   (scenario-type
@@ -413,10 +417,7 @@
   (scenario-type "sidecar-send" "replace `beta` with `better` in notes.txt")
   (scenario-asked "Edit notes.txt\n alpha\n-beta\n+better\n gamma\n")
   (funcall (scenario-button "[Diff]"))
-  (let ((diff (get-buffer (sidecar-questions--diff-name
-                           (sidecar-question-id
-                            (with-current-buffer (sidecar-chat-buffer (sidecar-desk))
-                              (car sidecar-questions--waiting)))))))
+  (let ((diff (car (scenario-buffers "\\`\\*sidecar diff "))))
     (with-current-buffer diff
       (scenario-check
        "the change as a diff"
@@ -432,6 +433,22 @@
     (scenario-keys "a Reject RET")
     (scenario-check "the diff goes with its question" (not (buffer-live-p diff))))
   (scenario-idle)
+  ;; From a diff its own question is answered, wherever point is.
+  (scenario-type "sidecar-send"
+                 (concat "call write_file {\"path\": \"e1.txt\", \"content\": \"1\\n\"} and "
+                         "write_file {\"path\": \"e2.txt\", \"content\": \"2\\n\"}"))
+  (scenario-asked "+1\n" "+2\n")
+  (funcall (scenario-button "[Diff]" "+2\n"))
+  (switch-to-buffer (car (scenario-buffers "\\`\\*sidecar diff ")))
+  (scenario-check "a new file" (equal (buffer-substring-no-properties (point-min) (point-max))
+                                      "--- /dev/null\n+++ b/e2.txt\n@@ -1,0 +1,1 @@\n+2\n"))
+  (goto-char (point-max))
+  (scenario-keys "a Allow SPC once RET")
+  (scenario-asked "+1\n")
+  (scenario-want "the second is there" (lambda () (file-exists-p "e2.txt")))
+  (funcall (scenario-button "[Reject]"))
+  (scenario-idle)
+  (scenario-check "the first is not" (not (file-exists-p "e1.txt")))
   (scenario-type "sidecar-send"
                  (concat "call shell {\"command\": \"echo \\u202e safe\\necho "
                          (make-string 300 ?x) " \\u001b[8m\"}"))

@@ -236,6 +236,28 @@ def test_it_compiles_without_warnings(tmp_path: Path, name: str) -> None:
     assert (made.returncode, made.stderr) == (0, "")
 
 
+def test_the_folder_is_a_package(tmp_path: Path) -> None:
+    package = f'(setq package-user-dir "{tmp_path / "elpa"}")'
+    install = f'(package-install-file "{PLUGIN}")'
+    command = [EMACS, "-Q", "--batch", "-l", "package", "--eval", package]
+    known = "(princ (list (commandp 'sidecar-mode) (commandp 'sidecar-menu) (featurep 'sidecar)))"
+    told = [
+        subprocess.run(
+            [*command, "--eval", lisp, *more],
+            cwd=tmp_path,
+            env=environment(tmp_path / "x"),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=True,
+        )
+        for lisp, *more in ((install,), ("(package-initialize)", "--eval", known))
+    ]
+    assert "Warning" not in told[0].stderr
+    assert told[1].stdout == "(t t nil)", told[1].stderr
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_it_is_documented_as_emacs_wants_it(tmp_path: Path, name: str) -> None:
     check = f'(progn (require \'checkdoc) (checkdoc-file "{PLUGIN / name}"))'
