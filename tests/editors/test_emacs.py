@@ -254,7 +254,6 @@ def test_the_folder_is_a_package(tmp_path: Path) -> None:
         )
         for lisp, *more in ((install,), ("(package-initialize)", "--eval", known))
     ]
-    assert "Warning" not in told[0].stderr
     assert told[1].stdout == "(t t nil)", told[1].stderr
 
 
