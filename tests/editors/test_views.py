@@ -203,6 +203,13 @@ def test_the_chat_shows_a_conversation(
 
 
 @needs_a_browser
+def test_the_composer_takes_commands_pictures_and_what_was_sent_before(
+    pages: Path, tmp_path: Path
+) -> None:
+    play("composer.mjs", pages, {}, tmp_path)
+
+
+@needs_a_browser
 def test_the_context_shows_breakdowns(
     pages: Path, breakdowns: dict[str, Any], tmp_path: Path
 ) -> None:

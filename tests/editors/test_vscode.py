@@ -185,6 +185,10 @@ def test_the_chat_and_the_context_view(given: dict[str, str]) -> None:
     play("views.mjs", given, pace="0.02")
 
 
+def test_the_input_of_the_chat(given: dict[str, str]) -> None:
+    play("composer.mjs", given)
+
+
 def test_the_picture_of_the_readme_can_be_taken(given: dict[str, str], tmp_path: Path) -> None:
     """It is looked at, cut and committed by hand: `docs/images`."""
     machine = tmp_path / "server/data/Machine/settings.json"

@@ -1,6 +1,6 @@
 /** The chat's page: takes messages of the extension and shows them. */
 
-import type { FromChat, ToChat } from "../src/views/messages";
+import type { Draft, FromChat, Kept, ToChat } from "../src/views/messages";
 import { Composer } from "./composer";
 import { button, el, fill } from "./dom";
 import { host } from "./host";
@@ -9,13 +9,22 @@ import { Questions } from "./questions";
 import { type Task, tasks } from "./toolcall";
 import { Transcript } from "./transcript";
 
-const { send, kept, keep } = host<FromChat, { text: string }>();
-// Read before the input is made, which keeps what is in it.
-const before = kept()?.text;
+/** Texts that the arrow keys go back to, beside those of the session. */
+const MOST_SENT = 50;
+/** Milliseconds after which the extension keeps what is typed. */
+const STILL = 400;
+/** Letters of pictures that it keeps. */
+const MOST_KEPT = 2_000_000;
+
+const { send, kept, keep } = host<FromChat, Kept>();
+// Read before the input is made, which keeps what is in it. A view that was hidden has it; after a reload, the extension.
+const before = kept();
+const lately = before?.sent ?? [];
+let keeping = 0;
 const plan = el("details.plan", { hidden: true }, el("summary"), el("div"));
 const welcome = el("div.welcome");
 const banner = el("div.banner", { role: "alert", hidden: true });
-const composer = new Composer(send, (text) => keep({ text }));
+const composer = new Composer({ send: hand, changed: remember, sent });
 const transcript = new Transcript(send, showPlan);
 const questions = new Questions(send, () => composer.focus());
 
@@ -31,9 +40,14 @@ addEventListener("focus", () => document.activeElement === document.body && comp
 welcome.append(
   el("h1", {}, "Sidecar"),
   el("p", {}, "Ask for a change, and see each step. You can go back to before any turn, in files and conversation."),
-  el("ul.hints", {}, hint("Enter", "sends"), hint("Shift+Enter", "begins a line"), hint("Escape", "stops the turn"), hint("PgUp PgDn", "go between turns")),
+  el("ul.hints", {}, hint("Enter", "sends"), hint("Shift+Enter", "begins a line"), hint("Escape", "stops the turn"), hint("/", "lists the commands"), hint("↑", "brings back what you sent"), hint("PgUp PgDn", "go between turns")),
 );
 if (before) composer.put(before);
+document.body.addEventListener("dragover", (event) => event.preventDefault());
+document.body.addEventListener("drop", (event) => {
+  event.preventDefault();
+  if (event.dataTransfer) composer.drop(event.dataTransfer);
+});
 
 let frame = 0;
 addEventListener("message", ({ data }: MessageEvent<ToChat>) => {
@@ -71,17 +85,46 @@ function take(message: ToChat): void {
       document.body.classList.toggle("busy", message.busy);
       return;
     case "refused":
-      composer.put(message.text);
+      composer.put(message);
       return showBanner(message.message);
     case "retrying":
       return transcript.retrying(message.retrying);
     case "draft":
-      return composer.put(message.text);
+      return composer.put({ text: message.text, pictures: [] });
+    case "kept":
+      if (before) return;
+      lately.unshift(...message.kept.sent);
+      return composer.put(message.kept);
+    case "editor":
+      composer.editor = message.shown;
+      return;
+    case "mentions":
+      return composer.insert(message.text);
     case "meter":
       return composer.measure(message.meter);
     case "daemon":
       return showBanner(message.state === "failed" || message.state === "stopped" ? message.message || "The daemon is not running." : "", true);
   }
+}
+
+/** Send, and remember what was said. */
+function hand(message: FromChat): void {
+  if (message.type === "send" && message.text) lately.splice(0, lately.length, ...lately.slice(1 - MOST_SENT), message.text);
+  send(message);
+}
+
+/** Keep a draft while the view is hidden, and over a reload. */
+function remember({ text, pictures }: Draft): void {
+  keep({ text, pictures, sent: lately });
+  clearTimeout(keeping);
+  const small = pictures.reduce((sum, { data }) => sum + data.length, 0) <= MOST_KEPT;
+  keeping = setTimeout(() => send({ type: "keep", kept: { text, pictures: small ? pictures : [], sent: lately } }), STILL);
+}
+
+/** What was sent, each text where it was sent last: in any session, then in this one. */
+function sent(): string[] {
+  const all = [...lately, ...transcript.sent];
+  return all.filter((text, index) => all.lastIndexOf(text) === index);
 }
 
 function showPlan(items: Task[]): void {

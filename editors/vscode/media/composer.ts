@@ -1,44 +1,71 @@
-/** The input, with what it is sent to: model, meter, send and stop. */
+/** The input, with what goes along and what it is sent to: chips, model, meter, send and stop. */
 
 import type { Meter } from "sidecar-protocol";
-import type { FromChat } from "../src/views/messages";
+import type { Draft, FromChat, Shown } from "../src/views/messages";
+import { SLASHES, type Typed, typed } from "../src/views/slash";
+import { Attachments } from "./attachments";
 import { button, el, fill } from "./dom";
 import { icon } from "./icons";
+import { Past } from "./past";
+import { type Suggestion, Suggestions } from "./suggestions";
+
+/** What a composer needs of the page. */
+export interface Around {
+  send: (message: FromChat) => void;
+  /** What is in it changed. */
+  changed: (draft: Draft) => void;
+  /** The texts that were sent, the newest last. */
+  sent: () => string[];
+}
 
 export class Composer {
-  private readonly input = el("textarea", { rows: 1, "aria-label": "Message to Sidecar", placeholder: "Ask Sidecar", spellcheck: "false" });
+  private readonly input = el("textarea", { rows: 1, "aria-label": "Message to Sidecar", "aria-controls": "suggestions", "aria-autocomplete": "list", placeholder: "Ask Sidecar", spellcheck: "false" });
   private readonly model = el("button.pick", { type: "button", title: "Switch model" });
   private readonly meter = el("button.pick.meter", { type: "button", hidden: true });
-  private readonly stop = button("Stop (Escape)", () => this.send({ type: "cancel" }), icon("stop"), "round stop");
+  private readonly stop = button("Stop (Escape)", () => this.around.send({ type: "cancel" }), icon("stop"), "round stop");
   private readonly go = button("Send (Enter)", () => this.submit(), icon("send"), "round primary");
+  private readonly told = el("div.told", { role: "alert", hidden: true });
+  private readonly attached = new Attachments(() => this.drawn(), (text) => this.tell(text));
+  private readonly past = new Past(this.input, () => this.around.sent(), (text) => this.write(text));
+  private readonly suggestions = new Suggestions(this.input, (chosen) => this.complete(chosen));
   readonly element: HTMLElement;
   private working = false;
   private readOnly = false;
 
-  constructor(private readonly send: (message: FromChat) => void, private readonly changed: (text: string) => void) {
-    this.model.addEventListener("click", () => send({ type: "run", command: "switchModel" }));
-    this.meter.addEventListener("click", () => send({ type: "run", command: "showContext" }));
-    this.input.addEventListener("input", () => this.typed());
+  constructor(private readonly around: Around) {
+    this.model.addEventListener("click", () => around.send({ type: "run", command: "switchModel" }));
+    this.meter.addEventListener("click", () => around.send({ type: "run", command: "showContext" }));
+    this.input.addEventListener("input", () => {
+      this.past.leave();
+      this.tell("");
+      this.suggest();
+      this.drawn();
+    });
     this.input.addEventListener("keydown", (event) => this.key(event));
+    this.input.addEventListener("paste", (event) => this.attached.files(event.clipboardData?.files ?? []) && event.preventDefault());
     this.element = el(
       "form.composer",
       { onsubmit: (event) => event.preventDefault() },
+      this.suggestions.element,
+      this.told,
+      this.attached.element,
       this.input,
       el("div.tools", {}, this.model, this.meter, el("span.room"), this.stop, this.go),
     );
     this.element.addEventListener("click", ({ target }) => target === this.element && this.focus());
-    this.typed();
+    this.drawn();
   }
 
   get text(): string {
     return this.input.value;
   }
 
-  /** Put a text into the input: a rolled-back prompt, a draft. What was typed there stays below it. */
-  put(text: string): void {
-    const typed = this.text.trim();
-    this.input.value = typed && typed !== text.trim() ? `${text}\n\n${typed}` : text;
-    this.typed();
+  /** Put a draft into the input: a rolled-back prompt, what was refused. What was typed there stays below it. */
+  put({ text, pictures }: Draft): void {
+    const own = this.text.trim();
+    this.input.value = own && own !== text.trim() ? `${text}\n\n${own}` : text;
+    this.attached.put(pictures);
+    this.drawn();
     // Whoever is elsewhere stays there: in the palette, in an editor.
     if (document.hasFocus()) this.focus();
     this.input.setSelectionRange(text.length, text.length);
@@ -48,9 +75,30 @@ export class Composer {
     this.input.focus();
   }
 
+  /** Take what was dropped: pictures, and files as mentions. */
+  drop(data: DataTransfer): void {
+    if (this.readOnly || this.attached.files(data.files)) return;
+    const uris = data.getData("text/uri-list").split(/\r?\n/).filter((uri) => uri && !uri.startsWith("#"));
+    if (uris.length) this.around.send({ type: "mention", uris });
+  }
+
+  /** Write into the text where the caret is. */
+  insert(text: string): void {
+    const { selectionStart, selectionEnd, value } = this.input;
+    const before = /\S$/.test(value.slice(0, selectionStart)) ? " " : "";
+    this.input.setRangeText(before + text, selectionStart, selectionEnd, "end");
+    this.drawn();
+    this.focus();
+  }
+
   set busy(busy: boolean) {
     this.working = busy;
-    this.typed();
+    this.drawn();
+  }
+
+  /** What of the editor goes along. */
+  set editor(shown: Shown) {
+    this.attached.show(shown);
   }
 
   /** The session as it is: whether it can be written here, and its model. */
@@ -60,7 +108,7 @@ export class Composer {
     fill(this.model, model);
     this.model.setAttribute("aria-label", `Model: ${model}. Switch`);
     this.model.disabled = readOnly;
-    this.typed();
+    this.drawn();
   }
 
   measure({ percent, zone, used, window, reservedOutput, accuracy }: Meter): void {
@@ -75,37 +123,93 @@ export class Composer {
     this.meter.replaceChildren(el("span.gauge", { "aria-hidden": "true" }, level), `${about}${Math.round(percent)}%`);
   }
 
-  private typed(): void {
+  private drawn(): void {
     // The height follows the text, up to a limit that the styles set.
     this.input.style.blockSize = "auto";
     this.input.style.blockSize = `${this.input.scrollHeight}px`;
-    const some = this.text.trim() !== "";
+    const { pictures } = this.attached;
+    const some = this.text.trim() !== "" || pictures.length > 0;
     this.stop.hidden = !this.working;
     this.go.hidden = this.working && !some;
     this.go.disabled = this.readOnly || !some;
     const label = this.working ? "Add to the running turn (Enter)" : "Send (Enter)";
     this.go.title = label;
     this.go.setAttribute("aria-label", label);
-    this.input.placeholder = this.readOnly ? "Another window writes this session" : this.working ? "Add to the running turn" : "Ask Sidecar";
-    this.changed(this.text);
+    this.input.placeholder = this.readOnly ? "Another window writes this session" : this.working ? "Add to the running turn" : "Ask Sidecar, / for commands";
+    this.around.changed({ text: this.text, pictures });
+  }
+
+  private write(text: string): void {
+    this.input.value = text;
+    this.drawn();
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.isComposing) return;
+    if (event.isComposing || this.suggestions.key(event)) return;
     if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       this.submit();
     } else if (event.key === "Escape" && this.working) {
       event.preventDefault();
-      this.send({ type: "cancel" });
+      this.around.send({ type: "cancel" });
+    } else {
+      this.past.key(event);
     }
+  }
+
+  /** Offer commands while one is being typed. */
+  private suggest(): void {
+    const name = /^\/([\w-]*)$/.exec(this.text)?.[1]?.toLowerCase();
+    const found = SLASHES.filter((one) => name !== undefined && one.name.startsWith(name));
+    this.suggestions.show(found.map(({ name, does, takes }) => ({ label: `/${name}`, detail: takes ? `${does} (${takes})` : does, text: `/${name}${takes ? " " : ""}` })));
+  }
+
+  /** A command that takes no words is run at once. */
+  private complete({ text }: Suggestion): void {
+    // With its name written out, one that may have words is run without them.
+    const whole = this.text === text.trimEnd();
+    this.write(text);
+    if (whole || !text.endsWith(" ")) this.submit();
   }
 
   private submit(): void {
     const text = this.text.trim();
-    if (!text || this.readOnly) return;
-    this.input.value = "";
-    this.typed();
-    this.send({ type: "send", text, steer: this.working });
+    const { pictures } = this.attached;
+    const found = pictures.length ? undefined : typed(text);
+    if (found) this.command(found, text);
+    else if (!this.readOnly) this.hand(text);
+  }
+
+  private command(found: Typed, text: string): void {
+    if ("wrong" in found) {
+      const { wrong, meant } = found;
+      const use = meant && button(`Use ${meant}`, () => this.instead(meant), undefined, "link");
+      const others = meant ? "" : ` There are ${SLASHES.map(({ name }) => `/${name}`).join(", ")}.`;
+      return this.tell(`${wrong}${others}`, use, button("Send as Text", () => this.hand(text), undefined, "link"));
+    }
+    this.write("");
+    this.around.send({ type: "run", command: found.slash.command, ...(found.argument && { argument: found.argument }) });
+  }
+
+  private instead(text: string): void {
+    this.tell("");
+    this.write(text);
+    this.focus();
+  }
+
+  private hand(text: string): void {
+    const { pictures, without } = this.attached;
+    if (!text && !pictures.length) return;
+    this.around.send({ type: "send", text, pictures, without, steer: this.working });
+    this.tell("");
+    this.attached.clear();
+    this.past.leave();
+    this.write("");
+    this.focus();
+  }
+
+  private tell(text: string, ...buttons: (HTMLElement | "" | undefined)[]): void {
+    this.told.hidden = !text;
+    fill(this.told, el("span", {}, text), ...buttons.map((one) => one || undefined));
   }
 }

@@ -5,7 +5,7 @@ import type { FromChat, Question } from "../src/views/messages";
 import { button, el, say } from "./dom";
 import { icon } from "./icons";
 import { type Task, ToolCall } from "./toolcall";
-import { agentText, type Text, thought, Turn, userText } from "./turn";
+import { agentText, type Text, thought, Turn, userPicture, userText } from "./turn";
 
 const SPEAKERS = { user_message_chunk: userText, agent_message_chunk: agentText, agent_thought_chunk: thought } as const;
 /** Causes of a new prompt that are no compaction: there is nothing to take back. */
@@ -56,6 +56,11 @@ export class Transcript {
 
   get empty(): boolean {
     return this.list.childElementCount === 0;
+  }
+
+  /** What the user said, the newest last. */
+  get sent(): string[] {
+    return [...this.texts.values()].filter(({ kind, text }) => kind === "user" && text).map(({ text }) => text);
   }
 
   clear(): void {
@@ -138,13 +143,13 @@ export class Transcript {
     let text = this.texts.get(id);
     if (!text) {
       this.settle();
-      text = SPEAKERS[update.sessionUpdate]();
+      text = userPicture(update.content) ?? SPEAKERS[update.sessionUpdate]();
       this.texts.set(id, text);
       this.turn(origin).add(text.element);
     }
     this.newest = text;
-    text.text += shown(update.content);
-    if (text.kind === "user") this.turn(origin).label = text.text;
+    if (update.content["type"] !== "image") text.text += shown(update.content);
+    if (text.kind === "user" && text.text) this.turn(origin).label = text.text;
     if (!this.live && text.kind === "thought") this.settle();
     this.dirty.add(text);
   }

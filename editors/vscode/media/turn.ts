@@ -6,6 +6,7 @@ import { button, el, fill } from "./dom";
 import { Fold } from "./fold";
 import { icon } from "./icons";
 import { Markdown } from "./markdown";
+import { thumbnail } from "./pictures";
 
 const STOPS: Record<string, string> = {
   cancelled: "Stopped.",
@@ -96,6 +97,12 @@ export function userText(): Text {
   const element = el("div.user");
   const made: Text = { kind: "user", element, text: "", draw: () => void (element.textContent = made.text) };
   return made;
+}
+
+/** A picture that the user sent. */
+export function userPicture({ type, mimeType, data }: Record<string, unknown>): Text | undefined {
+  if (type !== "image" || typeof mimeType !== "string" || typeof data !== "string") return undefined;
+  return { kind: "user", element: el("div.user.pictured", {}, thumbnail({ mimeType, data }, 160)), text: "", draw: () => {} };
 }
 
 export function agentText(): Text {

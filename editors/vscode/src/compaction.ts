@@ -18,10 +18,10 @@ const ACTIONS: Record<string, string> = {
 
 type Line = QuickPickItem & { apply?: true };
 
-/** Ask for instructions, show the plan, and carry it out when the user says so. */
-export async function compact(daemon: Daemon, sessions: Sessions): Promise<void> {
+/** Ask for instructions unless they are given, show the plan, and carry it out when the user says so. */
+export async function compact(daemon: Daemon, sessions: Sessions, given?: string): Promise<void> {
   const sessionId = sessions.id();
-  const instructions = await window.showInputBox({
+  const instructions = given ?? await window.showInputBox({
     title: "Sidecar: Compact Now",
     prompt: "Instructions for what to keep, or nothing. Enter shows the plan; nothing is changed yet.",
     placeHolder: "for example: keep everything about the parser",

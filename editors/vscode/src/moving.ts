@@ -44,9 +44,9 @@ export async function fork(daemon: Daemon, sessions: Sessions, atMessageId?: str
   await sessions.open(sessionId);
 }
 
-/** Ask for the next goal, and open a session whose input holds the drafted first prompt. */
-export async function handOff(daemon: Daemon, sessions: Sessions): Promise<void> {
-  const goal = await window.showInputBox({
+/** Ask for the next goal unless it is given, and open a session whose input holds the drafted first prompt. */
+export async function handOff(daemon: Daemon, sessions: Sessions, given?: string): Promise<void> {
+  const goal = given ?? await window.showInputBox({
     title: "Sidecar: Handoff",
     prompt: "What is the next session for? Its first prompt is drafted from this one; you can edit it before it is sent.",
     ignoreFocusOut: true,

@@ -44,7 +44,7 @@ const steps = {
     await page.keyboard.type("two");
     assert.deepEqual(await view.sent("send"), []);
     await page.keyboard.press("Enter");
-    assert.deepEqual(await view.sent("send"), [{ type: "send", text: "one\ntwo", steer: false }]);
+    assert.deepEqual(await view.sent("send"), [{ type: "send", text: "one\ntwo", pictures: [], without: [], steer: false }]);
     assert.equal(await input.inputValue(), "");
     await page.keyboard.press("Escape");
     assert.deepEqual(await view.sent("cancel"), []);
@@ -52,7 +52,7 @@ const steps = {
     assert.equal(await view.said(), "Sidecar is working.");
     await page.keyboard.type("also this");
     await page.keyboard.press("Enter");
-    assert.deepEqual(await view.sent("send"), [{ type: "send", text: "also this", steer: true }]);
+    assert.deepEqual(await view.sent("send"), [{ type: "send", text: "also this", pictures: [], without: [], steer: true }]);
     await page.keyboard.press("Escape");
     assert.deepEqual(await view.sent("cancel"), [{ type: "cancel" }]);
   },
@@ -247,7 +247,7 @@ const steps = {
 
   async "a prompt that was refused is not lost, and a dead daemon is said"() {
     await input.fill("");
-    await view.post({ type: "refused", text: "do it", message: "Too many prompts wait for this session." });
+    await view.post({ type: "refused", text: "do it", pictures: [], message: "Too many prompts wait for this session." });
     assert.equal(await input.inputValue(), "do it");
     await page.getByRole("alert").getByText("Too many prompts").waitFor();
     await view.post({ type: "daemon", state: "failed", message: "The daemon was not found." });

@@ -1,19 +1,23 @@
 /** The chat view: passes on what the daemon says to its page, and what the user does there to the daemon. */
 
 import type { Meter, SessionRequestPermissionParams, SessionUpdate } from "sidecar-protocol";
-import { type CancellationToken, commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
+import { type CancellationToken, commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window, workspace } from "vscode";
 import type { Daemon } from "../daemon";
 import { askPermission, choose } from "./permission";
 import type { Sessions } from "../sessions";
-import { sendTurn } from "../turns";
+import { blocks, sendTurn, shownInEditor } from "../turns";
 import { Diffs } from "./diffs";
-import type { FromChat, Question, ToChat } from "./messages";
+import type { Draft, FromChat, Kept, Question, ShownPart, ToChat } from "./messages";
 import { showPage } from "./page";
 import { joined } from "./replay";
 import { fail, inform } from "./notify";
 
 /** Milliseconds that updates are gathered before they are passed on. */
 const GATHERED = 30;
+/** Milliseconds after which a selection is no longer being made. */
+const STILL = 100;
+/** Where the workspace keeps what the chat remembers. */
+const KEPT = "sidecar.chat";
 const CANCELLED = -32800;
 /** On a notification's button: what it asks about stands whole in the chat. */
 const LOOK = "Show…";
@@ -27,6 +31,9 @@ export function registerChat(context: ExtensionContext, daemon: Daemon, sessions
     sessions.onReady(() => chat.ready()),
     sessions.onDraft((text) => chat.draft(text)),
     daemon.onUpdate(({ sessionId, update }) => sessionId === sessions.current && chat.pass(update)),
+    window.onDidChangeActiveTextEditor(() => chat.lookAtEditor()),
+    window.onDidChangeTextEditorSelection(({ textEditor }) => textEditor === window.activeTextEditor && chat.lookAtEditor()),
+    window.tabGroups.onDidChangeTabs(() => chat.lookAtEditor()),
     daemon.onMeter((meter) => meter.sessionId === sessions.current && chat.measure(meter)),
     daemon.onState(({ message }) => chat.state(message)),
     daemon.onNotification("session/retrying", (retrying) => retrying.sessionId === sessions.current && chat.post({ type: "retrying", retrying })),
@@ -44,6 +51,7 @@ class Chat implements WebviewViewProvider {
   private listening = false;
   private gathered: SessionUpdate[] = [];
   private timer: NodeJS.Timeout | undefined;
+  private looking: NodeJS.Timeout | undefined;
   private busy = false;
   /** Why there is no daemon. */
   private problem = "";
@@ -103,6 +111,12 @@ class Chat implements WebviewViewProvider {
   measure(meter: Meter): void {
     this.meter = meter;
     this.post({ type: "meter", meter });
+  }
+
+  /** Show what of the editor goes along, when it has been still for a moment. */
+  lookAtEditor(): void {
+    clearTimeout(this.looking);
+    this.looking = setTimeout(() => this.post({ type: "editor", shown: shownInEditor() }), STILL);
   }
 
   state(message: string): void {
@@ -173,7 +187,11 @@ class Chat implements WebviewViewProvider {
       case "shown":
         return this.shown();
       case "send":
-        return this.send(message.text, message.steer);
+        return this.send(message, message.steer, message.without);
+      case "keep":
+        return this.context.workspaceState.update(KEPT, message.kept);
+      case "mention":
+        return this.post({ type: "mentions", text: message.uris.map(mention).join("") });
       case "cancel":
         return this.daemon.notify("session/cancel", { sessionId: this.sessions.id() });
       case "answer":
@@ -193,21 +211,25 @@ class Chat implements WebviewViewProvider {
   private async shown(): Promise<void> {
     this.listening = true;
     this.postState();
+    const kept = this.context.workspaceState.get<Kept>(KEPT);
+    if (kept) this.post({ type: "kept", kept });
     this.putDraft();
+    this.lookAtEditor();
     const id = this.sessions.current;
     if (id !== undefined && this.daemon.state === "ready") await this.sessions.open(id);
   }
 
-  private async send(text: string, steer: boolean): Promise<void> {
+  private async send(draft: Draft, steer: boolean, without: ShownPart[]): Promise<void> {
     try {
       if (steer) {
-        await this.daemon.request("session/prompt", { sessionId: this.sessions.id(), prompt: [{ type: "text", text }], steer });
+        await this.daemon.request("session/prompt", { sessionId: this.sessions.id(), prompt: blocks(draft), steer });
       } else {
-        await sendTurn(this.daemon, this.sessions, text);
+        await sendTurn(this.daemon, this.sessions, draft, without);
       }
     } catch (error) {
       const { code, message } = error as { code?: number; message: string };
-      this.post({ type: "refused", text, message: code === CANCELLED ? "Stopped before it began." : message });
+      const { text, pictures } = draft;
+      this.post({ type: "refused", text, pictures, message: code === CANCELLED ? "Stopped before it began." : message });
     }
   }
 
@@ -249,6 +271,12 @@ class Chat implements WebviewViewProvider {
     if (this.drafted) this.post({ type: "draft", text: this.drafted });
     this.drafted = "";
   }
+}
+
+/** A file as it is mentioned in a message. */
+function mention(uri: string): string {
+  const path = workspace.asRelativePath(Uri.parse(uri), false);
+  return /\s/.test(path) ? `@"${path}" ` : `@${path} `;
 }
 
 async function openFile(cwd: string, path: string, line?: number): Promise<void> {

@@ -28,6 +28,28 @@ export interface Change {
   to?: string;
 }
 
+/** A picture, its bytes in base64. */
+export interface Picture {
+  mimeType: string;
+  data: string;
+}
+
+/** What of the editor goes along with a message: the file in front, the other open ones, the selection. */
+export type ShownPart = "file" | "others" | "selection";
+/** By part, a few words for a chip, and all that is meant. */
+export type Shown = { [part in ShownPart]?: { label: string; said: string } };
+
+/** What a message is made of. */
+export interface Draft {
+  text: string;
+  pictures: Picture[];
+}
+
+/** What the chat remembers: the draft, and what was sent lately in any session. */
+export interface Kept extends Draft {
+  sent: string[];
+}
+
 export type ToChat =
   /** Another session, or the same from its beginning: clear what is shown. */
   | { type: "session"; sessionId: string }
@@ -38,16 +60,23 @@ export type ToChat =
   | { type: "questions"; questions: Question[] }
   | { type: "busy"; busy: boolean }
   /** No turn began: what was typed goes back into the input. */
-  | { type: "refused"; text: string; message: string }
+  | ({ type: "refused"; message: string } & Draft)
   | { type: "retrying"; retrying: SessionRetryingParams }
   | { type: "draft"; text: string }
+  | { type: "kept"; kept: Kept }
+  | { type: "editor"; shown: Shown }
+  /** Names of files, to be written where the caret is. */
+  | { type: "mentions"; text: string }
   | { type: "meter"; meter: Meter }
   | { type: "daemon"; state: string; message: string };
 
 export type FromChat =
   | { type: "shown" }
   /** With `steer` it is for the turn that runs. */
-  | { type: "send"; text: string; steer: boolean }
+  | ({ type: "send"; steer: boolean; without: ShownPart[] } & Draft)
+  | { type: "keep"; kept: Kept }
+  /** Files that were dropped. */
+  | { type: "mention"; uris: string[] }
   | { type: "cancel" }
   | { type: "answer"; id: number; optionId: string }
   | { type: "diff"; change: Change }
@@ -55,8 +84,24 @@ export type FromChat =
   | { type: "link"; href: string }
   | { type: "run"; command: Command; argument?: string };
 
-/** Commands of the palette that a view has buttons for. */
-export type Command = "compact" | "pin" | "restart" | "rollBack" | "showContext" | "showLog" | "switchModel" | "undoCompaction" | "unpin";
+/** Commands of the palette that a view has buttons or words for. */
+export type Command =
+  | "compact"
+  | "export"
+  | "fork"
+  | "handoff"
+  | "newSession"
+  | "openSession"
+  | "pin"
+  | "redo"
+  | "restart"
+  | "rollBack"
+  | "showContext"
+  | "showLog"
+  | "switchModel"
+  | "switchPolicy"
+  | "undoCompaction"
+  | "unpin";
 
 export type ToContext =
   | { type: "context"; breakdown: ContextBreakdownResult; checkpoints: Checkpoint[] }

@@ -1,0 +1,89 @@
+// The chat's input in the real editor: chips of what is open, commands, pictures, and a draft that survives a reload.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openDesk } from "./desk.mjs";
+import { play } from "./play.mjs";
+
+const given = JSON.parse(process.argv[2]);
+const desk = await openDesk(given);
+const { page } = desk;
+const ofInput = (chat) => chat.getByRole("textbox", { name: "Message to Sidecar" });
+const chip = (chat, text) => chat.locator(".attached", { hasText: text });
+
+/** Wait until the newest turn has ended. */
+const ended = (chat) => chat.locator(".turn").last().locator(".cost:not(:empty)").waitFor();
+
+await play(desk, {
+  async "what is open and selected stands as chips, and can be taken out"() {
+    await desk.figures();
+    const chat = await desk.openChat();
+    await ofInput(chat).waitFor();
+    assert.equal(await chat.locator(".attached").count(), 0);
+    await desk.open("numbers.txt");
+    await desk.open("a.txt");
+    await page.locator(".editor-instance .view-lines").last().click();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.press("Shift+ArrowDown");
+    await page.keyboard.press("Shift+ArrowDown");
+    await chip(chat, "lines 1–2").waitFor();
+    await chip(chat, "1 more open").waitFor();
+    await desk.picture("chips");
+    await chip(chat, "1 more open").getByRole("button").click();
+    await desk.say(chat, "what is shown in the editor?");
+    await ended(chat);
+    assert.equal(await chip(chat, "1 more open").count(), 0);
+    await chip(chat, "a.txt").waitFor();
+  },
+
+  async "a command completes and runs, and one that is misspelt goes nowhere"() {
+    const chat = await desk.openChat();
+    await ofInput(chat).fill("");
+    await page.keyboard.type("/co");
+    await chat.getByRole("option", { name: /^\/compact/ }).waitFor();
+    await desk.picture("commands");
+    await ofInput(chat).fill("/compcat");
+    await page.keyboard.press("Enter");
+    await chat.getByRole("button", { name: "Use /compact" }).click();
+    await desk.picture("misspelt");
+    await page.keyboard.press("Enter");
+    await page.locator(".quick-input-titlebar", { hasText: "Compact Now" }).waitFor();
+    await page.keyboard.press("Escape");
+    assert.equal(await chat.locator(".turn").count(), 1);
+  },
+
+  async "a picture and a draft survive hiding the chat and reloading the window"() {
+    const chat = await desk.openChat();
+    await ofInput(chat).evaluate(async (element) => {
+      const canvas = new OffscreenCanvas(300, 200);
+      const drawn = canvas.getContext("2d");
+      drawn.fillStyle = "teal";
+      drawn.fillRect(40, 40, 220, 60);
+      const data = new DataTransfer();
+      data.items.add(new File([await canvas.convertToBlob()], "a.png", { type: "image/png" }));
+      element.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    });
+    await ofInput(chat).fill("a draft that is not sent");
+    await chat.locator(".attached canvas").waitFor();
+    await desk.run("Show Explorer", "View");
+    await desk.until("the end of the page", () => chat.isDetached());
+    const again = await desk.openChat();
+    await desk.until("the draft", async () => (await ofInput(again).inputValue()) === "a draft that is not sent");
+    await again.locator(".attached canvas").waitFor();
+    await page.reload();
+    await desk.figures();
+    const reloaded = await desk.openChat();
+    await desk.until("the draft after a reload", async () => (await ofInput(reloaded).inputValue()) === "a draft that is not sent");
+    await reloaded.locator(".attached canvas").waitFor();
+    await desk.picture("reloaded");
+    await ofInput(reloaded).press("Enter");
+    await reloaded.locator(".user canvas").waitFor();
+    await ended(reloaded);
+    await desk.picture("pictured");
+    await ofInput(reloaded).press("ArrowUp");
+    assert.equal(await ofInput(reloaded).inputValue(), "a draft that is not sent");
+    await ofInput(reloaded).press("ArrowUp");
+    assert.equal(await ofInput(reloaded).inputValue(), "what is shown in the editor?");
+  },
+});
