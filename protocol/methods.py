@@ -64,6 +64,8 @@ from protocol.source.session import (
     SessionCloseParams,
     SessionDeleteParams,
     SessionDeleteResult,
+    SessionFindFilesParams,
+    SessionFindFilesResult,
     SessionListParams,
     SessionListResult,
     SessionLoadParams,
@@ -183,6 +185,13 @@ METHODS: dict[str, Method] = {
             (),
             True,
             "Stop the running turn; its session/prompt answers with stopReason cancelled.",
+        ),
+        _ask(
+            "session/find_files",
+            SessionFindFilesParams,
+            SessionFindFilesResult,
+            _READ,
+            "Find files by a few letters of their paths, as a mention is completed.",
         ),
         _ask("context/meter", ContextMeterParams, Meter, _READ, "Read a session's meter."),
         _ask(

@@ -161,6 +161,9 @@ PARAMS: dict[str, msgspec.Struct] = {
         expected_revision=12,
     ),
     "session/cancel": session.SessionCancelParams(session_id=SESSION),
+    "session/find_files": session.SessionFindFilesParams(
+        session_id=SESSION, query="sesm", limit=20
+    ),
     "context/meter": meter.ContextMeterParams(session_id=SESSION),
     "context/recall": context.ContextRecallParams(
         session_id=SESSION, part_id="part_07", offset=0, limit=4096, pattern="^E "
@@ -251,6 +254,9 @@ RESULTS: dict[str, msgspec.Struct] = {
         cost="0.0102",
         meter=METER,
         error=FAILURE,
+    ),
+    "session/find_files": session.SessionFindFilesResult(
+        files=["src/session methods.py", "src/session_map.py"], partial=False
     ),
     "context/meter": METER,
     "context/recall": context.ContextRecallResult(

@@ -208,6 +208,17 @@ class SessionPromptParams(msgspec.Struct, rename="camel", kw_only=True):
     expected_revision: int | msgspec.UnsetType = msgspec.UNSET
 
 
+class SessionFindFilesParams(msgspec.Struct, rename="camel", kw_only=True):
+    session_id: str
+    query: str
+    limit: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionFindFilesResult(msgspec.Struct, rename="camel", kw_only=True):
+    files: list[str]
+    partial: bool
+
+
 class Usage(msgspec.Struct, rename="camel", kw_only=True):
     input_tokens: int
     output_tokens: int
@@ -1224,6 +1235,13 @@ METHODS: dict[str, Method] = {
             (),
             True,
             "Stop the running turn; its session/prompt answers with stopReason cancelled.",
+        ),
+        _ask(
+            "session/find_files",
+            SessionFindFilesParams,
+            SessionFindFilesResult,
+            _READ,
+            "Find files by a few letters of their paths, as a mention is completed.",
         ),
         _ask("context/meter", ContextMeterParams, Meter, _READ, "Read a session's meter."),
         _ask(

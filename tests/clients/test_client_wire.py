@@ -86,6 +86,7 @@ async def test_every_method_sends_what_the_protocol_says() -> None:
         result = await client.session.prompt(
             "s", "hello", context={"open-files": []}, expected_revision=4
         )
+        found = await client.session.find_files("s", "ab", limit=3)
         meter = await client.context.meter("s")
         recalled = await client.context.recall("s", "part_1", pattern="^E")
         status = await client.daemon.status()
@@ -96,6 +97,7 @@ async def test_every_method_sends_what_the_protocol_says() -> None:
     assert options.config_options[0].id == "model"
     assert result.stop_reason == "error"
     assert result.meter.used == meter.used == 20500
+    assert found.files == ["src/session methods.py", "src/session_map.py"]
     assert recalled.next_offset == 4096
     assert status.sessions[0].session_id == "ses_01k9f3"
     assert {m["method"]: m["params"] for m in everything if m["method"] in messages.METHODS} == SENT
@@ -127,6 +129,7 @@ SENT = {
         "context": {"open-files": []},
         "expectedRevision": 4,
     },
+    "session/find_files": {"sessionId": "s", "query": "ab", "limit": 3},
     "context/meter": {"sessionId": "s"},
     "context/recall": {"sessionId": "s", "partId": "part_1", "pattern": "^E"},
     "daemon/status": {},

@@ -307,3 +307,18 @@ def test_a_session_that_works_is_deleted_only_by_force(start: Start, workspace: 
     with pytest.raises(Refused) as no:
         client.request("session/load", {"sessionId": session})
     assert no.value.code == -32010
+
+
+def test_files_are_found_by_a_few_letters(start: Start, workspace: Path) -> None:
+    client = start()
+    client.start(model="offline")
+    session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    for name in ("one_thing.py", "other.md"):
+        (workspace / name).write_text("")
+    given = {"sessionId": session, "query": "onth"}
+    assert client.request("session/find_files", given) == {
+        "files": ["one_thing.py"],
+        "partial": False,
+    }
+    with pytest.raises(Refused, match="limit must be at least 1"):
+        client.request("session/find_files", {**given, "limit": 0})

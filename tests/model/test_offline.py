@@ -22,6 +22,10 @@ def check(text: str, *steps: list[tuple[str, Any]]) -> None:
 
 def test_words_of_a_prompt_become_calls_of_tools() -> None:
     check("read README.md", [("read_file", {"path": "README.md"})])
+    check("read @a.py and b.py", [("read_file", {"path": "a.py"}), ("read_file", {"path": "b.py"})])
+    check('read @"a b.py"', [("read_file", {"path": "a b.py"})])
+    edit = {"path": "c.py", "oldText": "a", "newText": "b"}
+    check("replace `a` with `b` in @c.py", [("edit_file", edit)])
     check("read a.py and b.py", [("read_file", {"path": "a.py"}), ("read_file", {"path": "b.py"})])
     check("show me the file `odd name.txt`", [("read_file", {"path": "odd name.txt"})])
     check("list files", [("list_files", {})])

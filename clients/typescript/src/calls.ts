@@ -70,6 +70,11 @@ export class SessionCalls {
     return this.client.notify("session/cancel", { sessionId });
   }
 
+  /** Find files of the session's folder by a few letters of their paths. */
+  findFiles(sessionId: string, query: string, { signal, ...rest }: { limit?: number } & Cancellable = {}): Result<"session/find_files"> {
+    return this.client.request("session/find_files", { sessionId, query, ...rest }, signal ? { signal } : {});
+  }
+
   /** Branch off after a message, or as the session is. */
   fork(sessionId: string, atMessageId?: string): Result<"session/fork"> {
     return this.client.request("session/fork", { sessionId, ...(atMessageId !== undefined && { atMessageId }) });

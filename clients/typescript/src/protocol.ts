@@ -255,6 +255,27 @@ export interface SessionPromptParams {
   expectedRevision?: number;
 }
 
+/**
+ * Find files of the session's folder by letters of their paths, in order, not all together.
+ *
+ * An empty query gives the topmost files. `limit` is 50 when absent, at most 500.
+ */
+export interface SessionFindFilesParams {
+  sessionId: string;
+  query: string;
+  limit?: number;
+}
+
+/**
+ * Paths relative to `cwd`, the best matches first, without ignored files.
+ *
+ * `partial`: the folder is too large for a look at all of its files.
+ */
+export interface SessionFindFilesResult {
+  files: string[];
+  partial: boolean;
+}
+
 /** Tokens of all model requests of a turn; `thoughtTokens` is a share of `outputTokens`. */
 export interface Usage {
   inputTokens: number;
@@ -1228,6 +1249,8 @@ export interface DaemonRequests {
   "session/set_config_option": { params: SessionSetConfigOptionParams; result: SessionSetConfigOptionResult };
   /** Run a turn; answered when it ends, a failed one too. An error means none began. */
   "session/prompt": { params: SessionPromptParams; result: SessionPromptResult };
+  /** Find files by a few letters of their paths, as a mention is completed. */
+  "session/find_files": { params: SessionFindFilesParams; result: SessionFindFilesResult };
   /** Read a session's meter. */
   "context/meter": { params: ContextMeterParams; result: Meter };
   /** Read anything that was ever logged in a session, whole or by pieces. */

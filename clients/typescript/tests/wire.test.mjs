@@ -53,6 +53,7 @@ test("every method sends what the protocol says", LIMIT, () =>
     await client.session.delete("s");
     const options = await client.session.setConfigOption("s", "autoCompact", false);
     const result = await client.session.prompt("s", "hello", { context: { "open-files": [] }, expectedRevision: 4 });
+    const found = await client.session.findFiles("s", "ab", { limit: 3 });
     const meter = await client.context.meter("s");
     await client.context.breakdown("s");
     const recalled = await client.context.recall("s", "part_1", { pattern: "^E" });
@@ -75,6 +76,7 @@ test("every method sends what the protocol says", LIMIT, () =>
     assert.equal(options.configOptions[0].id, "model");
     assert.equal(result.stopReason, "error");
     assert.deepEqual([meter.used, result.meter.used], [20500, 20500]);
+    assert.deepEqual(found.files, ["src/session methods.py", "src/session_map.py"]);
     assert.equal(recalled.nextOffset, 4096);
     assert.equal(status.sessions[0].sessionId, "ses_01k9f3");
     const ours = everything.filter(({ method }) => /^(session|context|checkpoint|facts|daemon)\//.test(method));
@@ -86,6 +88,7 @@ test("every method sends what the protocol says", LIMIT, () =>
       "session/delete": { sessionId: "s" },
       "session/set_config_option": { sessionId: "s", configId: "autoCompact", value: false },
       "session/prompt": { sessionId: "s", prompt: [{ type: "text", text: "hello" }], context: { "open-files": [] }, expectedRevision: 4 },
+      "session/find_files": { sessionId: "s", query: "ab", limit: 3 },
       "context/meter": { sessionId: "s" },
       "context/breakdown": { sessionId: "s" },
       "context/recall": { sessionId: "s", partId: "part_1", pattern: "^E" },

@@ -40,7 +40,7 @@ addEventListener("focus", () => document.activeElement === document.body && comp
 welcome.append(
   el("h1", {}, "Sidecar"),
   el("p", {}, "Ask for a change, and see each step. You can go back to before any turn, in files and conversation."),
-  el("ul.hints", {}, hint("Enter", "sends"), hint("Shift+Enter", "begins a line"), hint("Escape", "stops the turn"), hint("/", "lists the commands"), hint("↑", "brings back what you sent"), hint("PgUp PgDn", "go between turns")),
+  el("ul.hints", {}, hint("Enter", "sends"), hint("Shift+Enter", "begins a line"), hint("Escape", "stops the turn"), hint("@", "names a file"), hint("/", "lists the commands"), hint("↑", "brings back what you sent"), hint("PgUp PgDn", "go between turns")),
 );
 if (before) composer.put(before);
 document.body.addEventListener("dragover", (event) => event.preventDefault());
@@ -98,6 +98,8 @@ function take(message: ToChat): void {
     case "editor":
       composer.editor = message.shown;
       return;
+    case "found":
+      return composer.found(message.query, message.files);
     case "mentions":
       return composer.insert(message.text);
     case "meter":

@@ -2,12 +2,15 @@
 
 import type { Meter } from "sidecar-protocol";
 import type { Draft, FromChat, Shown } from "../src/views/messages";
-import { SLASHES, type Typed, typed } from "../src/views/slash";
+import { mention, type Slash, SLASHES, type Typed, typed } from "../src/views/slash";
 import { Attachments } from "./attachments";
 import { button, el, fill } from "./dom";
 import { icon } from "./icons";
 import { Past } from "./past";
 import { type Suggestion, Suggestions } from "./suggestions";
+
+/** Milliseconds that a mention stands still before files are looked for. */
+const FINDING = 80;
 
 /** What a composer needs of the page. */
 export interface Around {
@@ -27,9 +30,10 @@ export class Composer {
   private readonly told = el("div.told", { role: "alert", hidden: true });
   private readonly attached = new Attachments(() => this.drawn(), (text) => this.tell(text));
   private readonly past = new Past(this.input, () => this.around.sent(), (text) => this.write(text));
-  private readonly suggestions = new Suggestions(this.input, (chosen) => this.complete(chosen));
+  private readonly suggestions = new Suggestions(this.input);
   readonly element: HTMLElement;
   private working = false;
+  private finding = 0;
   private readOnly = false;
 
   constructor(private readonly around: Around) {
@@ -80,6 +84,11 @@ export class Composer {
     if (this.readOnly || this.attached.files(data.files)) return;
     const uris = data.getData("text/uri-list").split(/\r?\n/).filter((uri) => uri && !uri.startsWith("#"));
     if (uris.length) this.around.send({ type: "mention", uris });
+  }
+
+  /** Offer the files that were found, if they are still asked for. */
+  found(query: string, files: readonly string[]): void {
+    if (query === this.mentioned) this.suggestions.show(files.map((path) => this.ofFile(path)));
   }
 
   /** Write into the text where the caret is. */
@@ -157,19 +166,42 @@ export class Composer {
     }
   }
 
-  /** Offer commands while one is being typed. */
+  /** Offer what completes the text before the caret: a command, or a file after `@`, which the extension looks for. */
   private suggest(): void {
     const name = /^\/([\w-]*)$/.exec(this.text)?.[1]?.toLowerCase();
     const found = SLASHES.filter((one) => name !== undefined && one.name.startsWith(name));
-    this.suggestions.show(found.map(({ name, does, takes }) => ({ label: `/${name}`, detail: takes ? `${does} (${takes})` : does, text: `/${name}${takes ? " " : ""}` })));
+    clearTimeout(this.finding);
+    const { mentioned } = this;
+    if (mentioned === undefined) return this.suggestions.show(found.map((one) => this.ofCommand(one)));
+    this.finding = setTimeout(() => this.around.send({ type: "find", query: mentioned }), FINDING);
   }
 
-  /** A command that takes no words is run at once. */
-  private complete({ text }: Suggestion): void {
-    // With its name written out, one that may have words is run without them.
-    const whole = this.text === text.trimEnd();
-    this.write(text);
-    if (whole || !text.endsWith(" ")) this.submit();
+  /** What stands after the `@` before the caret. */
+  private get mentioned(): string | undefined {
+    const { value, selectionStart, selectionEnd } = this.input;
+    return selectionStart === selectionEnd ? /(?:^|[\s(])@([^\s@"]*)$/.exec(value.slice(0, selectionStart))?.[1] : undefined;
+  }
+
+  /** One that takes no words is run at once; so is one whose name is written out, without words. */
+  private ofCommand({ name, does, takes }: Slash): Suggestion {
+    const take = () => {
+      const whole = this.text === `/${name}`;
+      this.write(`/${name}${takes ? " " : ""}`);
+      if (whole || !takes) this.submit();
+    };
+    return { label: `/${name}`, detail: takes ? `${does} (${takes})` : does, take };
+  }
+
+  private ofFile(path: string): Suggestion {
+    const place = path.lastIndexOf("/") + 1;
+    const take = () => {
+      const { mentioned } = this;
+      const { selectionStart: caret } = this.input;
+      if (mentioned === undefined) return;
+      this.input.setRangeText(mention(path), caret - mentioned.length - 1, caret, "end");
+      this.drawn();
+    };
+    return { label: path.slice(place), ...(place && { detail: path.slice(0, place - 1) }), take };
   }
 
   private submit(): void {

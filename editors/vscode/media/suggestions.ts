@@ -5,8 +5,7 @@ import { el, say } from "./dom";
 export interface Suggestion {
   label: string;
   detail?: string;
-  /** What takes the place of what was typed. */
-  text: string;
+  take: () => void;
 }
 
 export class Suggestions {
@@ -14,7 +13,7 @@ export class Suggestions {
   private all: Suggestion[] = [];
   private at = 0;
 
-  constructor(private readonly input: HTMLTextAreaElement, private readonly take: (chosen: Suggestion) => void) {
+  constructor(private readonly input: HTMLTextAreaElement) {
     input.addEventListener("blur", () => this.show([]));
   }
 
@@ -56,7 +55,7 @@ export class Suggestions {
   private choose(index: number): void {
     const chosen = this.all[index];
     this.show([]);
-    if (chosen) this.take(chosen);
+    chosen?.take();
   }
 
   private mark(): void {

@@ -40,17 +40,27 @@ function editorContext(without: readonly ShownPart[]): Record<string, unknown> {
 export function shownInEditor(): Shown {
   const front = inFront();
   const [[file], others] = openFiles(front);
-  const names = others.map((uri) => workspace.asRelativePath(uri, false));
+  const names = others.map((uri) => relative(uri));
   const { start, end } = front?.selection ?? {};
   const first = (start?.line ?? 0) + 1;
   // One that ends where a line begins does not reach into that line.
   const last = Math.max(first, (end?.line ?? 0) + (end?.character ? 1 : 0));
   const lines = first === last ? `line ${first}` : `lines ${first}–${last}`;
   return {
-    ...(file && { file: { label: base(file), said: `the open file ${workspace.asRelativePath(file, false)}` } }),
+    ...(file && { file: { label: base(file), said: `the open file ${relative(file)}` } }),
     ...(names.length && { others: { label: `${names.length} more open`, said: `the other open files: ${names.join(", ")}` } }),
-    ...(front && !front.selection.isEmpty && { selection: { label: lines, said: `the selection, ${lines} of ${workspace.asRelativePath(front.document.uri, false)}` } }),
+    ...(front && !front.selection.isEmpty && { selection: { label: lines, said: `the selection, ${lines} of ${relative(front.document.uri)}` } }),
   };
+}
+
+/** The files of the folder that are open, the one in front first. */
+export function openPaths(): string[] {
+  return openFiles(inFront()).flat().filter((uri) => workspace.getWorkspaceFolder(uri)).map(relative);
+}
+
+/** A file's path from the folder on. */
+export function relative(uri: Uri): string {
+  return workspace.asRelativePath(uri, false);
 }
 
 function inFront(): TextEditor | undefined {

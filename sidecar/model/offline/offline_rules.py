@@ -90,7 +90,7 @@ def _change(found: re.Match[str], _: Collection[str]) -> OfflineStep:
 
 def _edit(path: str, old: str, new: str) -> Call:
     texts: dict[str, Json] = {"oldText": _bare(old), "newText": _bare(new)}
-    return Call("edit_file", {"path": _bare(path), **texts})
+    return Call("edit_file", {"path": _bare(path).removeprefix("@"), **texts})
 
 
 def _run(found: re.Match[str], _: Collection[str]) -> OfflineStep:
@@ -135,7 +135,9 @@ def _things(text: str) -> list[str]:
     quoted = ["".join(groups) for groups in re.findall(_QUOTED, text)]
     if quoted:
         return quoted
-    names = [_bare(name) for name in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", text)]
+    names = [
+        _bare(name).removeprefix("@") for name in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", text)
+    ]
     return [name for name in names if name and " " not in name]
 
 

@@ -53,7 +53,7 @@ async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
     late = False
     if pattern:
         accepts = glob(pattern)
-        found, late = await _in_time(lambda left: _named(real, accepts, left), MAX_LISTED + 1)
+        found, late = await in_time(lambda left: _named(real, accepts, left), MAX_LISTED + 1)
     else:
         found = list(await asyncio.to_thread(list_folder, real))
     names = [printable(name) for name in found[:MAX_LISTED]]
@@ -101,7 +101,7 @@ async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
 async def _search(query: Query, context: ToolContext) -> tuple[list[Match], bool]:
     opened = await asyncio.to_thread(_opened, query, context.buffers)
     saved, late = await _on_disk(query, opened, context)
-    unsaved, later = await _in_time(lambda left: _in_buffers(query, opened, left), query.limit)
+    unsaved, later = await in_time(lambda left: _in_buffers(query, opened, left), query.limit)
     both = sorted((*saved, *unsaved), key=lambda match: (match.path.split("/"), match.line))
     return both[: query.limit], late or later
 
@@ -128,16 +128,19 @@ async def _on_disk(
         )
         if not ran.failed:
             return ran.matches, ran.late
-    return await _in_time(lambda left: _by_ourselves(query, opened, left), query.limit)
+    return await in_time(lambda left: _by_ourselves(query, opened, left), query.limit)
 
 
 _threads = ThreadPoolExecutor(4, "search")
 """Of its own: a message may have dozens of slow searches, and every window waits for the others."""
 
 
-async def _in_time(work: Callable[[TimeLeft], Iterator[T]], limit: int) -> tuple[list[T], bool]:
+async def in_time(
+    work: Callable[[TimeLeft], Iterator[T]], limit: int, seconds: float | None = None
+) -> tuple[list[T], bool]:
+    """Works in a thread; returns what came, and whether time ran out."""
     stopped = Event()
-    end = time.monotonic() + DEADLINE
+    end = time.monotonic() + (DEADLINE if seconds is None else seconds)
 
     def left() -> float:
         return 0.0 if stopped.is_set() else end - time.monotonic()

@@ -1,6 +1,7 @@
-"""`session/…`: open, list, load, close, delete, options, prompt, cancel."""
+"""`session/…`: open, list, load, close, delete, options, prompt, cancel, files."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
@@ -10,12 +11,14 @@ from sidecar.core.parts import Json, PartId, SessionId
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.interface import NewSession, PromptRequest
+from sidecar.tools.files.fuzzy_names import find_names
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.messages import (
     SessionCancelParams,
     SessionCloseParams,
     SessionDeleteParams,
+    SessionFindFilesParams,
     SessionListParams,
     SessionLoadParams,
     SessionNewParams,
@@ -52,10 +55,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         return opened(await sessions.new(request, connection, connection.watch))
 
     async def listed(_: Connection, params: SessionListParams, __: Ticket) -> Json:
-        asked = given(params.limit)
-        if asked is not None and asked < 1:
-            raise BadRequest("limit must be at least 1", "params.limit")
-        limit = min(asked or PAGE, LARGEST_PAGE)
+        limit = _limit(given(params.limit))
         page, cursor = await sessions.list(given(params.cwd), given(params.cursor), limit)
         lines: list[Json] = [summary(line) for line in page]
         return {"sessions": lines, **({} if cursor is None else {"nextCursor": cursor})}
@@ -106,6 +106,12 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         )
         return prompt_result(await session.prompt(request, ticket.arrived))
 
+    async def find_files(_: Connection, params: SessionFindFilesParams, __: Ticket) -> Json:
+        session = await sessions.get(SessionId(params.session_id))
+        limit = _limit(given(params.limit))
+        found, partial = await find_names(Path(session.row.cwd), params.query, limit)
+        return {"files": list(found), "partial": partial}
+
     async def cancel(_: Connection, params: SessionCancelParams, __: Ticket) -> Json:
         (await sessions.get(SessionId(params.session_id))).prompts.cancel()
         return None
@@ -118,8 +124,15 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         "session/delete": delete,
         "session/set_config_option": set_option,
         "session/prompt": prompt,
+        "session/find_files": find_files,
         "session/cancel": cancel,
     }
+
+
+def _limit(asked: int | None) -> int:
+    if asked is not None and asked < 1:
+        raise BadRequest("limit must be at least 1", "params.limit")
+    return min(asked or PAGE, LARGEST_PAGE)
 
 
 def tool_spec(tool: ToolDefinition) -> ToolSpec:

@@ -156,6 +156,31 @@ const steps = {
     assert.deepEqual((await view.sent("send")).map(({ text }) => text), ["/tmp is full", "/etc/hosts is wrong"]);
   },
 
+  async "a mention is completed with the files that the daemon finds"() {
+    await input.fill("");
+    await page.keyboard.type("look at (@gre");
+    await page.waitForFunction(() => window.sent.some(({ type }) => type === "find"));
+    assert.deepEqual((await view.sent("find")).at(-1), { type: "find", query: "gre" });
+    await view.post({ type: "found", query: "gr", files: ["late.py"] });
+    assert.equal(await options.count(), 0, "an answer to what is not asked any more");
+    const files = ["src/greeter.py", "greetings.md", "docs/a very long name of a folder that has no room/how to greet people.md"];
+    await view.post({ type: "found", query: "gre", files });
+    assert.equal(await options.nth(0).innerText(), "greeter.py\nsrc");
+    await view.pictures("mention");
+    await press("Tab");
+    assert.equal(await input.inputValue(), "look at (@src/greeter.py ");
+    await page.keyboard.type("and @");
+    await page.waitForFunction(() => window.sent.some(({ type, query }) => type === "find" && query === ""));
+    await view.post({ type: "found", query: "", files });
+    await options.nth(2).click();
+    assert.equal(await input.inputValue(), `look at (@src/greeter.py and @"${files[2]}" `);
+    await page.keyboard.type("mail me@example");
+    await view.sent();
+    await page.waitForTimeout(120);
+    assert.deepEqual(await view.sent("find"), []);
+    await input.fill("");
+  },
+
   async "what of the editor goes along stands as chips, and can be taken out"() {
     await view.post({ type: "editor", shown });
     await view.pictures("chips");

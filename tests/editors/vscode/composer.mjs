@@ -1,7 +1,7 @@
 // The chat's input in the real editor: chips of what is open, commands, pictures, and a draft that survives a reload.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDesk } from "./desk.mjs";
 import { play } from "./play.mjs";
@@ -51,6 +51,23 @@ await play(desk, {
     await page.locator(".quick-input-titlebar", { hasText: "Compact Now" }).waitFor();
     await page.keyboard.press("Escape");
     assert.equal(await chat.locator(".turn").count(), 1);
+  },
+
+  async "a mention is completed from the folder, without what is ignored"() {
+    const chat = await desk.openChat();
+    mkdirSync(join(given.workspace, "built"));
+    mkdirSync(join(given.workspace, ".git"));
+    mkdirSync(join(given.workspace, "deep/er"), { recursive: true });
+    writeFileSync(join(given.workspace, ".gitignore"), "built/\n");
+    for (const name of ["built/report.md", "deep/er/yearly report.md", "deep/reporter.py"]) writeFileSync(join(given.workspace, name), "x\n");
+    await ofInput(chat).fill("");
+    await page.keyboard.type("read @");
+    await chat.getByRole("option", { name: "a.txt" }).waitFor();
+    await page.keyboard.type("rept");
+    await desk.until("two files", async () => (await chat.getByRole("option").allInnerTexts()).join() === "reporter.py\ndeep,yearly report.md\ndeep/er");
+    await desk.picture("mention");
+    await page.keyboard.press("Enter");
+    assert.equal(await ofInput(chat).inputValue(), "read @deep/reporter.py ");
   },
 
   async "a picture and a draft survive hiding the chat and reloading the window"() {

@@ -285,6 +285,27 @@ class SessionPromptParams(msgspec.Struct, rename="camel", kw_only=True):
     expected_revision: int | msgspec.UnsetType = msgspec.UNSET
 
 
+class SessionFindFilesParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Find files of the session's folder by letters of their paths, in order, not all together.
+
+    An empty query gives the topmost files. `limit` is 50 when absent, at most 500.
+    """
+
+    session_id: str
+    query: str
+    limit: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionFindFilesResult(msgspec.Struct, rename="camel", kw_only=True):
+    """Paths relative to `cwd`, the best matches first, without ignored files.
+
+    `partial`: the folder is too large for a look at all of its files.
+    """
+
+    files: list[str]
+    partial: bool
+
+
 class Usage(msgspec.Struct, rename="camel", kw_only=True):
     """Tokens of all model requests of a turn; `thoughtTokens` is a share of `outputTokens`."""
 
@@ -1619,6 +1640,13 @@ METHODS: dict[str, Method] = {
             (),
             True,
             "Stop the running turn; its session/prompt answers with stopReason cancelled.",
+        ),
+        _ask(
+            "session/find_files",
+            SessionFindFilesParams,
+            SessionFindFilesResult,
+            _READ,
+            "Find files by a few letters of their paths, as a mention is completed.",
         ),
         _ask("context/meter", ContextMeterParams, Meter, _READ, "Read a session's meter."),
         _ask(

@@ -18,6 +18,8 @@ from sidecar_client.messages import (
     SessionDeleteResult,
     SessionExportParams,
     SessionExportResult,
+    SessionFindFilesParams,
+    SessionFindFilesResult,
     SessionForkParams,
     SessionForkResult,
     SessionHandoffParams,
@@ -159,6 +161,13 @@ class SessionCalls:
     async def cancel(self, session_id: str) -> None:
         """Stop the running turn: its `prompt` returns with `stop_reason == "cancelled"`."""
         await self._caller.notify("session/cancel", SessionCancelParams(session_id=session_id))
+
+    async def find_files(
+        self, session_id: str, query: str, *, limit: int | None = None
+    ) -> SessionFindFilesResult:
+        """Find files of the session's folder by a few letters of their paths."""
+        params = SessionFindFilesParams(session_id=session_id, query=query, limit=given(limit))
+        return await self._caller.call("session/find_files", params, SessionFindFilesResult)
 
     async def fork(self, session_id: str, at_message_id: str | None = None) -> SessionForkResult:
         """Fork a session at the end of a message, or at its current end."""

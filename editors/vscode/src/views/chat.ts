@@ -1,16 +1,17 @@
 /** The chat view: passes on what the daemon says to its page, and what the user does there to the daemon. */
 
 import type { Meter, SessionRequestPermissionParams, SessionUpdate } from "sidecar-protocol";
-import { type CancellationToken, commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window, workspace } from "vscode";
+import { type CancellationToken, CancellationTokenSource, commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
 import type { Daemon } from "../daemon";
 import { askPermission, choose } from "./permission";
 import type { Sessions } from "../sessions";
-import { blocks, sendTurn, shownInEditor } from "../turns";
+import { blocks, openPaths, relative, sendTurn, shownInEditor } from "../turns";
 import { Diffs } from "./diffs";
 import type { Draft, FromChat, Kept, Question, ShownPart, ToChat } from "./messages";
 import { showPage } from "./page";
 import { joined } from "./replay";
 import { fail, inform } from "./notify";
+import { mention } from "./slash";
 
 /** Milliseconds that updates are gathered before they are passed on. */
 const GATHERED = 30;
@@ -18,6 +19,8 @@ const GATHERED = 30;
 const STILL = 100;
 /** Where the workspace keeps what the chat remembers. */
 const KEPT = "sidecar.chat";
+/** Files that complete a mention. */
+const MOST_FOUND = 30;
 const CANCELLED = -32800;
 /** On a notification's button: what it asks about stands whole in the chat. */
 const LOOK = "Show…";
@@ -51,6 +54,7 @@ class Chat implements WebviewViewProvider {
   private listening = false;
   private gathered: SessionUpdate[] = [];
   private timer: NodeJS.Timeout | undefined;
+  private finding: CancellationTokenSource | undefined;
   private looking: NodeJS.Timeout | undefined;
   private busy = false;
   /** Why there is no daemon. */
@@ -190,8 +194,10 @@ class Chat implements WebviewViewProvider {
         return this.send(message, message.steer, message.without);
       case "keep":
         return this.context.workspaceState.update(KEPT, message.kept);
+      case "find":
+        return this.find(message.query);
       case "mention":
-        return this.post({ type: "mentions", text: message.uris.map(mention).join("") });
+        return this.post({ type: "mentions", text: message.uris.map((uri) => mention(relative(Uri.parse(uri)))).join("") });
       case "cancel":
         return this.daemon.notify("session/cancel", { sessionId: this.sessions.id() });
       case "answer":
@@ -233,6 +239,17 @@ class Chat implements WebviewViewProvider {
     }
   }
 
+  /** Have the daemon find files; what is open comes first while nothing is asked for. A newer question ends this one. */
+  private async find(query: string): Promise<void> {
+    this.finding?.cancel();
+    const asked = new CancellationTokenSource();
+    this.finding = asked;
+    const given = { sessionId: this.sessions.id(), query, limit: MOST_FOUND };
+    // Nothing found is no failure while one types.
+    const { files } = await this.daemon.request("session/find_files", given, asked.token).catch(() => ({ files: [] }));
+    if (this.finding === asked) this.post({ type: "found", query, files: [...new Set([...(query ? [] : openPaths()), ...files])].slice(0, MOST_FOUND) });
+  }
+
   private flush(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -271,12 +288,6 @@ class Chat implements WebviewViewProvider {
     if (this.drafted) this.post({ type: "draft", text: this.drafted });
     this.drafted = "";
   }
-}
-
-/** A file as it is mentioned in a message. */
-function mention(uri: string): string {
-  const path = workspace.asRelativePath(Uri.parse(uri), false);
-  return /\s/.test(path) ? `@"${path}" ` : `@${path} `;
 }
 
 async function openFile(cwd: string, path: string, line?: number): Promise<void> {

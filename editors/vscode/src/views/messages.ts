@@ -65,6 +65,7 @@ export type ToChat =
   | { type: "draft"; text: string }
   | { type: "kept"; kept: Kept }
   | { type: "editor"; shown: Shown }
+  | { type: "found"; query: string; files: string[] }
   /** Names of files, to be written where the caret is. */
   | { type: "mentions"; text: string }
   | { type: "meter"; meter: Meter }
@@ -75,6 +76,8 @@ export type FromChat =
   /** With `steer` it is for the turn that runs. */
   | ({ type: "send"; steer: boolean; without: ShownPart[] } & Draft)
   | { type: "keep"; kept: Kept }
+  /** Files to complete a mention with. */
+  | { type: "find"; query: string }
   /** Files that were dropped. */
   | { type: "mention"; uris: string[] }
   | { type: "cancel" }

@@ -40,6 +40,11 @@ export function typed(text: string): Typed | undefined {
   return { wrong: `There is no command /${name}.`, ...(near && { meant: `/${near}${argument && ` ${argument}`}` }) };
 }
 
+/** A file as it is mentioned in a message. */
+export function mention(path: string): string {
+  return /\s/.test(path) ? `@"${path}" ` : `@${path} `;
+}
+
 function nearest(name: string): string | undefined {
   const begun = SLASHES.find((one) => name && one.name.startsWith(name));
   const near = SLASHES.map((one) => [distance(name, one.name), one.name] as const).sort(([one], [other]) => one - other);
