@@ -81,12 +81,8 @@ function drawFacts({ cache, cost, compactAt, turnsUntilCompaction, velocity }: M
     ["Cache", held],
     ["Compaction", `at ${count(compactAt)} tokens, ${soon}`],
     ["Growth", `${count(velocity)} tokens a turn`],
-    ["Cost", `${price(cost.session)} so far, next request ${price(cost.nextRequest)}${cost.compactNow === null ? "" : `, compacting now ${price(cost.compactNow)}`}`],
+    ["Cost", `${money(cost.session)} so far, next request ${money(cost.nextRequest)}${cost.compactNow === null ? "" : `, compacting now ${money(cost.compactNow)}`}`],
     ...(cache.lastBreak ? [["Last cache miss", `${cache.lastBreak.segment}: ${cache.lastBreak.reason}`] as [string, string]] : []),
   ];
   facts.replaceChildren(...rows.map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text))));
-}
-
-function price(usd: string | null): string {
-  return usd === null ? money(null) : `$${Number(usd).toFixed(4).replace(/\.?0+$/, "")}`;
 }

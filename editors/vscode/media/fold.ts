@@ -14,7 +14,7 @@ export class Fold {
   /** The user said which way; it is not unfolded or folded for them any more. */
   private chosen = false;
 
-  /** `drawn` is called before the body is shown. */
+  /** `drawn` is called as the body is shown, when it has a size. */
   constructor(kind: string, private readonly drawn: () => void = () => {}) {
     count += 1;
     this.body = el("div.fold-body", { id: `fold-${count}`, hidden: true });
@@ -41,8 +41,8 @@ export class Fold {
   }
 
   set open(open: boolean) {
-    if (open) this.drawn();
     this.body.hidden = !open;
+    if (open) this.drawn();
     this.toggle.setAttribute("aria-expanded", String(open));
   }
 

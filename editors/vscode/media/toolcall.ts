@@ -69,8 +69,7 @@ export class ToolCall {
 
   private draw(): void {
     const state = this.asked ? "waits for your permission" : (STATES[this.status] ?? this.status);
-    const code = this.metadata["exitCode"];
-    const failed = this.status === "failed" || (typeof code === "number" && code !== 0);
+    const { failed } = this;
     this.element.dataset["status"] = failed ? "failed" : this.status;
     this.fold.label = `${this.label}, ${failed ? "failed" : state}`;
     const verb = VERBS[this.kind];
@@ -86,6 +85,11 @@ export class ToolCall {
     if (diff && this.status === "completed") this.fold.suggest(diff.split("\n").length - 3 <= SHORT_DIFF);
     else if (this.kind === "execute") this.fold.suggest(this.status === "in_progress" && this.output !== "");
     if (this.fold.open) this.drawBody();
+  }
+
+  private get failed(): boolean {
+    const code = this.metadata["exitCode"];
+    return this.status === "failed" || (typeof code === "number" && code !== 0);
   }
 
   private picture(failed: boolean): Picture {
@@ -121,9 +125,14 @@ export class ToolCall {
     if (diff) return fill(this.fold.body, diffLines(diff));
     if (Array.isArray(items)) return fill(this.fold.body, tasks(items as Task[]));
     const given = inputs(this.input, this.target);
-    const cut = output.length > MOST_SHOWN;
-    const shown = cut ? `${output.slice(0, MOST_SHOWN)}\n… ${output.length - MOST_SHOWN} more characters` : output;
-    fill(this.fold.body, ...given, output ? el("pre.output", { tabindex: 0, "aria-label": `Output of ${this.label}` }, shown) : undefined);
+    // What went wrong stands at the end, and so does what comes.
+    const atEnd = this.failed || this.status === "in_progress";
+    const more = output.length - MOST_SHOWN;
+    const [head, tail] = [`${output.slice(0, MOST_SHOWN)}\n… ${more} more characters`, `${more} characters before this …\n${output.slice(-MOST_SHOWN)}`];
+    const shown = more <= 0 ? output : atEnd ? tail : head;
+    const pre = output ? el("pre.output", { tabindex: 0, "aria-label": `Output of ${this.label}` }, shown) : undefined;
+    fill(this.fold.body, ...given, pre);
+    if (pre && atEnd) pre.scrollTop = pre.scrollHeight;
   }
 }
 

@@ -8,8 +8,8 @@ import { type Task, ToolCall } from "./toolcall";
 import { agentText, type Text, thought, Turn, userPicture, userText } from "./turn";
 
 const SPEAKERS = { user_message_chunk: userText, agent_message_chunk: agentText, agent_thought_chunk: thought } as const;
-/** Causes of a new prompt that are no compaction: there is nothing to take back. */
-const LASTING = ["model", "restore", "tools"];
+/** Causes of a new prompt that are no compaction, in words: there is nothing to take back. */
+const LASTING: Record<string, string> = { model: "The context, for another model", restore: "The context, after going back", tools: "The context, with other tools" };
 const WORKING = "Working…";
 /** Pixels from the end at which it is still followed. */
 const NEAR = 40;
@@ -188,13 +188,15 @@ export class Transcript {
     const before = this.compactions.get(compactionId);
     const sizes = `${tokensBefore.toLocaleString("en-US")} → ${tokensAfter.toLocaleString("en-US")} tokens`;
     const words = { completed: "Compacted", failed: "Compaction failed", undone: "Compaction taken back" }[status as string] ?? `Compaction ${status}`;
+    const lasting = status === "completed" ? LASTING[cause] : undefined;
+    const told = lasting ? `${lasting}: ${sizes}` : `${words}: ${sizes} (${cause})`;
     const undo = () => this.send({ type: "run", command: "undoCompaction", argument: compactionId });
-    const back = status === "completed" && !LASTING.includes(cause) && button("Undo", undo);
-    const line = el("div.compaction", { role: "note" }, icon("compact"), el("span", {}, `${words}: ${sizes} (${cause})`), back);
+    const back = status === "completed" && !lasting && button("Undo", undo);
+    const line = el("div.compaction", { role: "note" }, icon("compact"), el("span", {}, told), back);
     if (before) before.replaceWith(line);
     else this.list.append(line);
     this.compactions.set(compactionId, line);
-    if (this.live) say(`${words}: ${sizes}`);
+    if (this.live) say(told);
   }
 
   private notice({ level, message }: Notice): void {

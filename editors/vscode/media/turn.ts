@@ -2,6 +2,7 @@
 
 import type { Checkpoint, FileChange, TurnEnded } from "sidecar-protocol";
 import type { FromChat } from "../src/views/messages";
+import { many, money } from "../src/wording";
 import { button, el, fill } from "./dom";
 import { Fold } from "./fold";
 import { icon } from "./icons";
@@ -85,8 +86,7 @@ export class Turn {
   /** Say how it ended, where that is not as it should. */
   ended({ stopReason, error, cost, usage }: TurnEnded): void {
     const words = error ? error.message : STOPS[stopReason];
-    const price = !Number(cost) ? "" : `$${Number(cost).toFixed(4)}`;
-    const figures = [price, `${usage.requests} request${usage.requests === 1 ? "" : "s"}`].filter(Boolean).join(" · ");
+    const figures = [Number(cost) ? money(cost) : "", many(usage.requests, "request")].filter(Boolean).join(" · ");
     fill(this.how, words ? el("p.notice", { "data-level": error ? "error" : "warning" }, icon(error ? "failed" : "info"), el("span", {}, words)) : undefined);
     fill(this.cost, figures);
   }

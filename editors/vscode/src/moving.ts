@@ -3,7 +3,7 @@
 import { Uri, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
-import { many, when } from "./wording";
+import { many, money, when } from "./wording";
 import { demand, inform } from "./views/notify";
 
 const ARCHIVING =
@@ -31,7 +31,7 @@ async function pickSession(daemon: Daemon, sessions: Sessions, title: string): P
   const { sessions: found } = await daemon.request("session/list", { cwd: sessions.cwd });
   const lines = found.map((one) => ({
     label: one.title || "(empty)",
-    description: `${many(one.turns, "turn")}, ${when(one.updatedAt)}${one.cost ? `, $${one.cost}` : ""}`,
+    description: `${many(one.turns, "turn")}, ${when(one.updatedAt)}${Number(one.cost) ? `, ${money(one.cost)}` : ""}`,
     ...(one.sessionId === sessions.current && { detail: "open now" }),
     id: one.sessionId,
   }));

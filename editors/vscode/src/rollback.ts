@@ -5,11 +5,12 @@ import { commands, type QuickPickItem, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Previews } from "./previews";
 import type { Sessions } from "./sessions";
-import { grouped, when } from "./wording";
+import { grouped, many, when } from "./wording";
 import { inform } from "./views/notify";
 
-/** Files that the question names. */
+/** Reasons that the question tells, and files that it names for each. */
 const MOST_LINES = 4;
+const MOST_NAMED = 6;
 
 type Choice = { onConflict: OnConflict; markers?: true };
 type Line<T> = QuickPickItem & { value?: T };
@@ -99,7 +100,8 @@ async function pickChoice({ files }: CheckpointRestoreResult): Promise<Choice | 
     : merged.length
       ? [["Merge", { onConflict: "merge" }], keep, overwrite]
       : [["Go Back", { onConflict: "refuse" }]];
-  const lines = [...conflicts, ...merged, ...restored, ...skipped].map(({ path, reason }) => `${path}: ${reason}`);
+  // What is said of several files is said once.
+  const lines = grouped([...conflicts, ...merged, ...restored, ...skipped], ({ reason }) => reason).map(([reason, those]) => `${named(those.map(({ path }) => path))}: ${reason}`);
   const more = lines.length > MOST_LINES ? ` … and ${lines.length - MOST_LINES} more.` : "";
   const question = conflicts.length ? "You changed these files, or may have. What shall become of your changes?" : "Go back?";
   const text = `${question} ${lines.slice(0, MOST_LINES).join(" ")}${more}`;
@@ -107,11 +109,17 @@ async function pickChoice({ files }: CheckpointRestoreResult): Promise<Choice | 
   return asked.find(([name]) => name === chosen)?.[1];
 }
 
+function named(paths: string[]): string {
+  const more = paths.length - MOST_NAMED;
+  return more > 0 ? `${paths.slice(0, MOST_NAMED).join(", ")} and ${many(more, "other")}` : paths.join(", ");
+}
+
 async function told(sessions: Sessions, done: CheckpointRestoreResult, what: string): Promise<void> {
   await sessions.open(sessions.id());
   if (done.restoredPrompt) sessions.draft(done.restoredPrompt);
   const { restored, merged, skipped } = done.files;
-  const parts = [`${restored.length} restored`, `${merged.length} merged`, `${skipped.length} left`].filter((part) => !part.startsWith("0 "));
+  const outcomes = [[restored, "restored"], [merged, "merged"], [skipped, "left as it is", "left as they are"]] as const;
+  const parts = outcomes.filter(([files]) => files.length).map(([files, one, several = one]) => `${many(files.length, "file")} ${files.length === 1 ? one : several}`);
   const text = [`${what}${parts.length ? `: ${parts.join(", ")}` : ""}.`, ...(done.notes ?? [])].join(" ");
   void inform(text, ...(what === "Redone" ? [] : ["Redo"])).then((answer) => {
     if (answer) void commands.executeCommand("sidecar.redo");

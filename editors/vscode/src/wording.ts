@@ -33,9 +33,12 @@ export function short(tokens: number): string {
   return tokens < 9950 ? `${(tokens / 1000).toFixed(1)}k` : `${Math.round(tokens / 1000)}k`;
 }
 
-/** A price; null is unknown. */
+/** A price to the cent, as `$1.23`, or of less than one, as `0.3 ¢`; null is unknown. */
 export function money(usd: string | null): string {
-  return usd === null ? "unknown" : `$${usd}`;
+  if (usd === null) return "unknown";
+  const dollars = Number(usd);
+  if (!dollars || dollars >= 0.00995) return `$${dollars.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+  return dollars < 0.0005 ? "<0.1 ¢" : `${(dollars * 100).toFixed(1)} ¢`;
 }
 
 /** The time of today, the day of others. */

@@ -165,7 +165,7 @@ const steps = {
     await page.getByRole("button", { name: "Read missing.txt, failed" }).waitFor();
     await page.getByRole("button", { name: "Run ls missing; exit 3, failed" }).getByText("exit 3", { exact: true }).waitFor();
     await page.getByText("1 of 3 done").first().waitFor();
-    await page.getByText(/^\$0\.\d{4} · 4 requests$/).first().waitFor();
+    await page.getByText(/^(\$0\.\d{2}|\d\.\d ¢) · 4 requests$/).first().waitFor();
     live = await read();
     await view.pictures("end");
     await page.locator(".transcript").hover();
@@ -231,6 +231,21 @@ const steps = {
     await page.getByText("The provider is overloaded. Trying again in 2 s (1 of 5).").waitFor();
   },
 
+  async "a command that failed is opened at its end, one that did well at its beginning"() {
+    const lines = [...Array(4000).keys()].map((line) => `line ${line}`).join("\n");
+    for (const exitCode of [2, 0]) {
+      const origin = { sidecar: { turnId: "t", partId: `run${exitCode}`, messageId: "m", seq: 9999, metadata: { exitCode } } };
+      await view.post(updates([{ sessionUpdate: "tool_call", toolCallId: `run${exitCode}`, title: `Run make ${exitCode}`, kind: "execute", status: "completed", rawInput: { command: "make" }, rawOutput: lines, _meta: origin }]));
+      await page.getByRole("button", { name: `Run make ${exitCode}, ` }).click();
+      const output = page.getByLabel(`Output of Run make ${exitCode}`);
+      const [at, text] = await output.evaluate((pre) => [pre.scrollTop / (pre.scrollHeight - pre.clientHeight), pre.textContent]);
+      if (exitCode) assert.match(text, /^\d+ characters before this …[^]*line 3999$/);
+      else assert.match(text, /^line 0\n[^]*more characters$/);
+      assert.ok(exitCode ? at > 0.98 : at === 0, `${at}`);
+    }
+    await view.pictures("failed-command", "dark");
+  },
+
   async "a compaction is told, and can be taken back"() {
     const told = { sessionUpdate: "compaction_update", compactionId: "cmp_1", cause: "budget", tokensBefore: 84_012, tokensAfter: 31_000, price: null };
     await view.post(updates([{ ...told, status: "completed" }]));
@@ -238,7 +253,7 @@ const steps = {
     await view.pictures("compacted", "dark");
     await page.getByRole("button", { name: "Undo" }).click();
     await view.post(updates([{ ...told, compactionId: "cmp_2", cause: "model", status: "completed" }]));
-    await page.getByText("(model)").waitFor();
+    await page.getByText("The context, for another model: 84,012 → 31,000 tokens").last().waitFor();
     assert.equal(await page.getByRole("button", { name: "Undo" }).count(), 1, "another model is nothing to take back");
     assert.deepEqual(await view.sent("run"), [{ type: "run", command: "undoCompaction", argument: "cmp_1" }]);
     await view.post(updates([{ ...told, status: "undone" }]));

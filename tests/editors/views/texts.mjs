@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 
 const extension = new URL("../../../editors/vscode/src/", import.meta.url);
 const { joined } = await import(new URL("views/replay.ts", extension));
-const { servers } = await import(new URL("wording.ts", extension));
+const { money, servers } = await import(new URL("wording.ts", extension));
 const { rows, unified } = await import(new URL("views/hunks.ts", extension));
 const { says } = await import(new URL("views/visible.ts", extension));
 const { applied, side, takenOut } = await import(new URL("unified.ts", extension));
@@ -24,6 +24,10 @@ const late = [call("tool_call_update", "in_progress"), chunk("a", "one"), call("
 assert.deepEqual(joined(late), late.slice(1));
 
 assert.deepEqual(servers({ toolsByServer: { notes: 4, web: 9 } }), [["web", 9], ["notes", 4]]);
+
+const prices = { 0: "$0.00", "0.00001": "<0.1 ¢", "0.0005": "0.1 ¢", "0.0031": "0.3 ¢", "0.00994": "1.0 ¢", "0.00996": "$0.01", "0.0305293": "$0.03", "1234.5": "$1,234.50" };
+assert.deepEqual(Object.keys(prices).map(money), Object.values(prices));
+assert.equal(money(null), "unknown");
 
 const before = "one\ntwo\nthree\nfour";
 const after = "one\nzwei\nthree\nfour\nfive\n";
