@@ -1,6 +1,7 @@
 """Draws the icon of the status bar: a gauge, as a font of one glyph. Needs fonttools.
 
-Run `python icons/draw.py` after a change; `sidecar.woff` is committed.
+Run `python icons/draw.py` after a change; `sidecar.woff` is committed. So is the extension's
+`sidecar.png`, which a browser drew of `icon.svg`, 256 pixels wide.
 """
 
 from math import cos, pi, sin

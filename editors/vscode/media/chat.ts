@@ -1,6 +1,6 @@
 /** The chat's page: takes messages of the extension and shows them. */
 
-import type { Draft, FromChat, Kept, ToChat } from "../src/views/messages";
+import type { Draft, FromChat, Kept, Picture, ToChat } from "../src/views/messages";
 import { Composer } from "./composer";
 import { button, el, fill } from "./dom";
 import { host } from "./host";
@@ -11,16 +11,16 @@ import { Transcript } from "./transcript";
 
 /** Texts that the arrow keys go back to, beside those of the session. */
 const MOST_SENT = 50;
-/** Milliseconds after which the extension keeps what is typed. */
-const STILL = 400;
-/** Letters of pictures that it keeps. */
+/** Letters of pictures that the extension keeps. */
 const MOST_KEPT = 2_000_000;
 
 const { send, kept, keep } = host<FromChat, Kept>();
 // Read before the input is made, which keeps what is in it. A view that was hidden has it; after a reload, the extension.
 const before = kept();
 const lately = before?.sent ?? [];
-let keeping = 0;
+/** What is typed is known to be all there is: the extension is told of it. */
+let whole = before !== undefined;
+let told: Picture[] = [];
 const plan = el("details.plan", { hidden: true }, el("summary"), el("div"));
 const welcome = el("div.welcome");
 const banner = el("div.banner", { role: "alert", hidden: true });
@@ -92,7 +92,8 @@ function take(message: ToChat): void {
     case "draft":
       return composer.put({ text: message.text, pictures: [] });
     case "kept":
-      if (before) return;
+      if (whole) return;
+      whole = true;
       lately.unshift(...message.kept.sent);
       return composer.put(message.kept);
     case "editor":
@@ -118,9 +119,12 @@ function hand(message: FromChat): void {
 /** Keep a draft while the view is hidden, and over a reload. */
 function remember({ text, pictures }: Draft): void {
   keep({ text, pictures, sent: lately });
-  clearTimeout(keeping);
-  const small = pictures.reduce((sum, { data }) => sum + data.length, 0) <= MOST_KEPT;
-  keeping = setTimeout(() => send({ type: "keep", kept: { text, pictures: small ? pictures : [], sent: lately } }), STILL);
+  if (!whole) return;
+  const small = pictures.reduce((sum, { data }) => sum + data.length, 0) <= MOST_KEPT ? pictures : [];
+  // Pictures are large, and what is typed is told letter by letter: a page may end at any moment.
+  const same = small.length === told.length && small.every((one, index) => one === told[index]);
+  told = small;
+  send({ type: "keep", kept: { text, sent: lately, ...(!same && { pictures: small }) } });
 }
 
 /** What was sent, each text where it was sent last: in any session, then in this one. */

@@ -23,6 +23,8 @@ export function activate(context: ExtensionContext): void {
   const log = window.createOutputChannel("Sidecar", { log: true });
   const cwd = workspace.workspaceFolders?.[0]?.uri.fsPath;
   context.subscriptions.push(log, commands.registerCommand("sidecar.showLog", () => log.show()));
+  // Nothing but its welcome, which the manifest has.
+  context.subscriptions.push(window.registerTreeDataProvider("sidecar.welcome", { getChildren: () => [], getTreeItem: () => ({}) }));
   if (cwd === undefined) return;
   const daemon = new Daemon(log);
   const sessions = new Sessions(daemon, context.workspaceState, cwd);
@@ -37,7 +39,10 @@ export function activate(context: ExtensionContext): void {
     ...showMeter(daemon, sessions),
     ...registerCommands(context, daemon, sessions, previews, start),
     daemon.onPermission(askPermission),
-    daemon.onState(({ state }) => state === "ready" && resume(daemon, sessions)),
+    daemon.onState(({ state }) => {
+      void commands.executeCommand("setContext", "sidecar.noDaemon", state === "failed");
+      if (state === "ready") void resume(daemon, sessions);
+    }),
     workspace.onDidGrantWorkspaceTrust(start),
     workspace.onDidChangeConfiguration((change) => change.affectsConfiguration("sidecar") && start()),
   );

@@ -88,17 +88,20 @@ const steps = {
   },
 
   async "what the extension kept comes back where the page has nothing of its own"() {
+    await view.sent();
     await input.fill("typed");
     await page.waitForFunction(() => window.sent.some(({ type, kept }) => type === "keep" && kept.text === "typed"));
     const [{ kept }] = (await view.sent("keep")).slice(-1);
+    assert.deepEqual(kept.pictures, undefined, "they are as before");
     assert.deepEqual(kept.sent, ["first", "second\nof two lines", "third", "first"]);
-    await view.post({ type: "kept", kept: { ...kept, text: "older" } });
+    await view.post({ type: "kept", kept: { ...kept, pictures: [], text: "older" } });
     assert.equal(await input.inputValue(), "typed");
     await page.evaluate(() => sessionStorage.clear());
     await page.reload();
     await view.theme("dark");
     assert.equal(await input.inputValue(), "");
-    await view.post({ type: "kept", kept }, ...ready);
+    assert.deepEqual(await view.sent("keep"), [], "nothing is kept before it is known what was");
+    await view.post({ type: "kept", kept: { ...kept, pictures: [] } }, ...ready);
     assert.equal(await input.inputValue(), "typed");
     await input.fill("");
     await press("ArrowUp", "ArrowUp");

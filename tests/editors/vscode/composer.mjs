@@ -70,6 +70,29 @@ await play(desk, {
     assert.equal(await ofInput(chat).inputValue(), "read @deep/reporter.py ");
   },
 
+  async "what is selected is named in the chat by a key and from the editor's menu"() {
+    await page.locator(".editor-instance .view-lines").last().click();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.press("Shift+ArrowDown");
+    await page.keyboard.press("Shift+ArrowDown");
+    const chat = await desk.view("chat");
+    await ofInput(chat).evaluate((input) => (input.value = "see"));
+    await page.keyboard.press("Control+Alt+a");
+    await desk.until("the mention", async () => (await ofInput(chat).inputValue()) === "see @a.txt#L1-L2 ");
+    await ofInput(chat).evaluate((input) => (input.value = ""));
+    await page.locator(".editor-instance .view-lines .view-line").first().click({ button: "right" });
+    const entry = page.locator(".monaco-menu .action-label", { hasText: "Explain with Sidecar" });
+    await entry.waitFor();
+    await page.locator(".monaco-menu .action-label", { hasText: "Mention in Sidecar" }).waitFor();
+    await desk.picture("menu");
+    await entry.click();
+    await desk.drafted("Explain @a.txt");
+    await ofInput(chat).fill("");
+    await page.locator(".editor-instance .view-lines").last().click();
+    await page.keyboard.press("Control+Alt+s");
+    await desk.until("the focus in the chat", () => chat.evaluate(() => document.hasFocus() && document.activeElement.tagName === "TEXTAREA"));
+  },
+
   async "a picture and a draft survive hiding the chat and reloading the window"() {
     const chat = await desk.openChat();
     await ofInput(chat).evaluate(async (element) => {
@@ -102,5 +125,24 @@ await play(desk, {
     assert.equal(await ofInput(reloaded).inputValue(), "a draft that is not sent");
     await ofInput(reloaded).press("ArrowUp");
     assert.equal(await ofInput(reloaded).inputValue(), "what is shown in the editor?");
+  },
+
+  async "the tour has four steps"() {
+    await desk.run("Open Walkthrough...", "Welcome");
+    await desk.pick("Sidecar in four steps");
+    const step = page.locator(".gettingStartedSlideDetails .getting-started-step");
+    await desk.until("four steps", async () => (await step.count()) === 4);
+    await step.nth(1).click();
+    await page.waitForTimeout(500);
+    await desk.picture("tour");
+  },
+
+  async "without a folder there is a welcome that leads on"() {
+    await page.goto(`${new URL(page.url()).origin}/?ew=true`);
+    await page.locator(".activitybar .action-item", { has: page.getByRole("tab", { name: "Sidecar" }) }).or(page.getByRole("tab", { name: "Sidecar" })).first().click();
+    const welcome = page.locator(".welcome-view-content", { hasText: "Sidecar works on the files of a folder" });
+    await welcome.locator(".monaco-button", { hasText: "Open Folder" }).waitFor();
+    await welcome.locator(".monaco-button", { hasText: "Take the Tour" }).waitFor();
+    await desk.picture("no-folder");
   },
 });

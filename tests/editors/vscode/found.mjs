@@ -17,6 +17,10 @@ await play(desk, {
     await desk.run("Restart Daemon");
     await desk.toast("Sidecar's daemon was not found on PATH").waitFor();
     await desk.picture("not-found");
+    await desk.run("Focus on Welcome View");
+    await desk.page.locator(".welcome-view-content", { hasText: "Sidecar's daemon is not running" }).waitFor();
+    assert.equal(await desk.page.locator(".pane-header", { hasText: "Chat" }).count(), 0);
+    await desk.picture("welcome");
     assert.deepEqual(started(), []);
   },
 
@@ -30,6 +34,7 @@ await play(desk, {
     assert.ok(wheels.every((wheel) => existsSync(wheel)), asked);
     assert.equal(started().length, 1);
     await desk.turn("read a.txt");
+    await (await desk.openChat()).getByRole("textbox", { name: "Message to Sidecar" }).waitFor();
   },
 
   async "one on PATH goes first"() {

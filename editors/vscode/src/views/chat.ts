@@ -5,17 +5,18 @@ import { type CancellationToken, CancellationTokenSource, commands, env, type Ex
 import type { Daemon } from "../daemon";
 import { askPermission, choose } from "./permission";
 import type { Sessions } from "../sessions";
-import { blocks, openPaths, relative, sendTurn, shownInEditor } from "../turns";
+import { blocks, sendTurn } from "../turns";
 import { Diffs } from "./diffs";
 import type { Draft, FromChat, Kept, Question, ShownPart, ToChat } from "./messages";
 import { showPage } from "./page";
 import { joined } from "./replay";
 import { fail, inform } from "./notify";
+import { openPaths, relative, selectedLines, shownInEditor } from "./shown";
 import { mention } from "./slash";
 
 /** Milliseconds that updates are gathered before they are passed on. */
 const GATHERED = 30;
-/** Milliseconds after which a selection is no longer being made. */
+/** Milliseconds after which nothing is being selected or typed any more. */
 const STILL = 100;
 /** Where the workspace keeps what the chat remembers. */
 const KEPT = "sidecar.chat";
@@ -29,6 +30,8 @@ export function registerChat(context: ExtensionContext, daemon: Daemon, sessions
   const chat = new Chat(context, daemon, sessions);
   context.subscriptions.push(
     chat.diffs,
+    commands.registerCommand("sidecar.mention", (file?: Uri) => chat.mention(file)),
+    commands.registerCommand("sidecar.explain", (file?: Uri) => chat.explain(file)),
     window.registerWebviewViewProvider("sidecar.chat", chat),
     sessions.onChange((sessionId) => chat.begin(sessionId)),
     sessions.onReady(() => chat.ready()),
@@ -61,7 +64,10 @@ class Chat implements WebviewViewProvider {
   private problem = "";
   private replayed = false;
   private meter: Meter | undefined;
+  private kept: Kept;
+  private keeping: NodeJS.Timeout | undefined;
   private drafted = "";
+  private mentioned = "";
   private readonly questions = new Map<number, { question: Question; answer: (optionId: string | undefined) => void }>();
   private asked = 0;
 
@@ -71,6 +77,7 @@ class Chat implements WebviewViewProvider {
     private readonly sessions: Sessions,
   ) {
     this.diffs = new Diffs(daemon, sessions);
+    this.kept = context.workspaceState.get<Kept>(KEPT) ?? { text: "", pictures: [], sent: [] };
   }
 
   resolveWebviewView(view: WebviewView): void {
@@ -152,6 +159,19 @@ class Chat implements WebviewViewProvider {
     if (this.listening) this.putDraft();
   }
 
+  /** Name a file, or what is selected in the editor, in the input. */
+  async mention(file?: Uri): Promise<void> {
+    this.mentioned += pointed(file);
+    await commands.executeCommand("sidecar.chat.focus");
+    if (this.listening) this.putMention();
+  }
+
+  /** Ask for an explanation of what is selected; it is sent when the user says so. */
+  async explain(file?: Uri): Promise<void> {
+    this.draft(`Explain ${pointed(file).trim()}`);
+    await commands.executeCommand("sidecar.chat.focus");
+  }
+
   /** Ask in the chat; where that is not in sight, by a notification too, which leads there. The first answer counts. */
   ask({ toolCall, options }: SessionRequestPermissionParams, token: CancellationToken): Promise<string | undefined> {
     this.asked += 1;
@@ -193,7 +213,7 @@ class Chat implements WebviewViewProvider {
       case "send":
         return this.send(message, message.steer, message.without);
       case "keep":
-        return this.context.workspaceState.update(KEPT, message.kept);
+        return this.keep(message.kept);
       case "find":
         return this.find(message.query);
       case "mention":
@@ -217,9 +237,9 @@ class Chat implements WebviewViewProvider {
   private async shown(): Promise<void> {
     this.listening = true;
     this.postState();
-    const kept = this.context.workspaceState.get<Kept>(KEPT);
-    if (kept) this.post({ type: "kept", kept });
+    this.post({ type: "kept", kept: this.kept });
     this.putDraft();
+    this.putMention();
     this.lookAtEditor();
     const id = this.sessions.current;
     if (id !== undefined && this.daemon.state === "ready") await this.sessions.open(id);
@@ -248,6 +268,13 @@ class Chat implements WebviewViewProvider {
     // Nothing found is no failure while one types.
     const { files } = await this.daemon.request("session/find_files", given, asked.token).catch(() => ({ files: [] }));
     if (this.finding === asked) this.post({ type: "found", query, files: [...new Set([...(query ? [] : openPaths()), ...files])].slice(0, MOST_FOUND) });
+  }
+
+  /** Keep what is typed for the next window, when it has been still for a moment. */
+  private keep(kept: Partial<Kept>): void {
+    this.kept = { ...this.kept, ...kept };
+    clearTimeout(this.keeping);
+    this.keeping = setTimeout(() => void this.context.workspaceState.update(KEPT, this.kept), STILL);
   }
 
   private flush(): void {
@@ -288,6 +315,16 @@ class Chat implements WebviewViewProvider {
     if (this.drafted) this.post({ type: "draft", text: this.drafted });
     this.drafted = "";
   }
+
+  private putMention(): void {
+    if (this.mentioned) this.post({ type: "mentions", text: this.mentioned });
+    this.mentioned = "";
+  }
+}
+
+/** A mention of a file: of the lines that are selected, where it is the one in front. */
+function pointed(file = window.activeTextEditor?.document.uri): string {
+  return file ? mention(relative(file), selectedLines(file)) : "";
 }
 
 async function openFile(cwd: string, path: string, line?: number): Promise<void> {

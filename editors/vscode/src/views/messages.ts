@@ -75,7 +75,8 @@ export type FromChat =
   | { type: "shown" }
   /** With `steer` it is for the turn that runs. */
   | ({ type: "send"; steer: boolean; without: ShownPart[] } & Draft)
-  | { type: "keep"; kept: Kept }
+  /** What is absent is as before. */
+  | { type: "keep"; kept: Partial<Kept> }
   /** Files to complete a mention with. */
   | { type: "find"; query: string }
   /** Files that were dropped. */

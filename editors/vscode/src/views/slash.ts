@@ -40,9 +40,10 @@ export function typed(text: string): Typed | undefined {
   return { wrong: `There is no command /${name}.`, ...(near && { meant: `/${near}${argument && ` ${argument}`}` }) };
 }
 
-/** A file as it is mentioned in a message. */
-export function mention(path: string): string {
-  return /\s/.test(path) ? `@"${path}" ` : `@${path} `;
+/** A file as it is mentioned in a message, or some of its lines. */
+export function mention(path: string, lines?: [number, number]): string {
+  const whole = !lines ? path : lines[0] === lines[1] ? `${path}#L${lines[0]}` : `${path}#L${lines[0]}-L${lines[1]}`;
+  return /\s/.test(path) ? `@"${whole}" ` : `@${whole} `;
 }
 
 function nearest(name: string): string | undefined {
