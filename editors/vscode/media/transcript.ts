@@ -189,10 +189,10 @@ export class Transcript {
     const sizes = `${tokensBefore.toLocaleString("en-US")} → ${tokensAfter.toLocaleString("en-US")} tokens`;
     const words = { completed: "Compacted", failed: "Compaction failed", undone: "Compaction taken back" }[status as string] ?? `Compaction ${status}`;
     const lasting = status === "completed" ? LASTING[cause] : undefined;
-    const told = lasting ? `${lasting}: ${sizes}` : `${words}: ${sizes} (${cause})`;
+    const told = `${lasting ?? words}: ${sizes}`;
     const undo = () => this.send({ type: "run", command: "undoCompaction", argument: compactionId });
     const back = status === "completed" && !lasting && button("Undo", undo);
-    const line = el("div.compaction", { role: "note" }, icon("compact"), el("span", {}, told), back);
+    const line = el("div.compaction", { role: "note" }, icon("compact"), el("span", {}, lasting ? told : `${told} (${cause})`), back);
     if (before) before.replaceWith(line);
     else this.list.append(line);
     this.compactions.set(compactionId, line);
