@@ -226,6 +226,23 @@ const steps = {
     for (let left = 2; left; left -= 1) await page.locator(".attached button").first().click();
   },
 
+  async "in the narrowest bar nothing is wider than the bar"() {
+    await page.setViewportSize({ width: 170, height: 500 });
+    await view.post({ type: "editor", shown: { ...shown, file: { label: "a_very_long_name_of_a_module.py", said: "the open file" } } });
+    await input.fill("");
+    await input.press("/");
+    await page.getByRole("option").first().waitFor();
+    await view.pictures("narrow-commands", "dark", "light");
+    await say("/hanodff");
+    await view.pictures("narrow", "dark", "light");
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 170);
+    const outside = await page.evaluate(() => [...document.querySelectorAll(".composer *")].filter((each) => each.getBoundingClientRect().right > 170).map((each) => each.outerHTML.slice(0, 80)));
+    assert.deepEqual(outside.filter((each) => !each.includes("spoken")), []);
+    await page.setViewportSize({ width: 400, height: 760 });
+    await view.post({ type: "editor", shown: {} });
+    await input.fill("");
+  },
+
   async "what is no picture is said, and a dropped file becomes a mention"() {
     await bring("paste", 1, 1, "broken");
     await told.getByText("broken.png cannot be read as a picture.").waitFor();
