@@ -34,9 +34,7 @@ class TimedApi(FakeMessagesApi):
         self.came: list[float] = []
         super().__init__()
 
-    def take(
-        self, headers: dict[str, str], body: dict[str, object], content: bytes = b""
-    ) -> Reply:
+    def take(self, headers: dict[str, str], body: dict[str, object], content: bytes = b"") -> Reply:
         self.came.append(time.perf_counter())
         return super().take(headers, body, content)
 
