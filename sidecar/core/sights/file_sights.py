@@ -10,7 +10,7 @@ from sidecar.core.parts import JsonObject, ToolCompleted, ToolPart
 
 _NUMBERED = re.compile(r" *(\d+)(?:→|\t|\. |: ?)(.*)")
 _CUT = re.compile(r"\b(?:tokens|characters|lines|chars) (?:truncated|omitted|elided)")
-_GOES_ON = re.compile(r"\n+\[(?:lines \d+ to \d+; the|\d+ more lines|Showing lines).*\Z")
+_GOES_ON = re.compile(r"(?<!\n)\n+\[(?:lines \d+ to \d+; the|\d+ more lines|Showing lines).*\Z")
 _LONG = "... [truncated]"
 _ABOUT = re.compile(r"\[[^\n]*\]\s*\Z|<system")
 """What a tool says instead of a file's text."""
