@@ -16,6 +16,7 @@ from sidecar.tools.rules.pattern import fits
 from sidecar.tools.rules.shell_words import STAR, plain_words, unescaped
 from sidecar.tools.rules.tables.runners import PASSED_OVER, READERS, RUNNING, SEARCHES
 
+MOST_TAILS = 20
 _BEGINS = re.escape("\0\n;&|(`[{=!@/\\\"'")
 """Signs that a command within a text may begin behind; a text's words are joined by NUL."""
 _ENDS = re.compile(r"[;&|]|(?<!,)\n")
@@ -175,8 +176,13 @@ def _program(word: str) -> str:
 def _ways_to_spell(word: str) -> tuple[str, ...]:
     """Returns names of a program and ends of its path: `./bin/x` is `bin/x`, as in `../bin/x`."""
     path = normpath(word) if word else word
-    tails = [] if path[:1] == "/" else re.finditer("/", path)
-    return *names_of(word), path, *(path[one.end() :] for one in tails)
+    return *names_of(word), path, *(() if path[:1] == "/" else _tails(path))
+
+
+def _tails(path: str) -> Iterator[str]:
+    # All of a long one would take gigabytes.
+    steps = path.split("/")[1:][-MOST_TAILS:]
+    return ("/".join(steps[at:]) for at in range(len(steps)))
 
 
 @lru_cache(maxsize=1024)
@@ -184,7 +190,7 @@ def _ways_within(word: str) -> tuple[str, ...]:
     """Returns spellings of a later word: path, a program's names (`pip3`), a script's ends."""
     path = normpath(word) if word else word
     if _SCRIPT.search(word):
-        return (path, *(path[one.end() :] for one in re.finditer("/", path)))
+        return (path, *_tails(path))
     is_program = _IN_BIN.search(word) or known(word) or program_name(word) in READERS
     return (path, *names_of(word)) if is_program else (path,)
 
