@@ -9,12 +9,12 @@ from rich.table import Table
 from sidecar.commands.terminal import terminal, wide_terminal
 from sidecar.config import load
 from sidecar.core.parts import JsonObject
-from sidecar.core.prompt.pricing import ModelInfo, money
+from sidecar.core.prompt.pricing import ModelInfo, lives, money
 from sidecar.daemon.clock_and_ids import read_clock
 from sidecar.model.models import Models
 from sidecar.model.suggestions import every
 
-HEADINGS = ("model", "window", "input", "cached", "written", "output", "to use it")
+HEADINGS = ("model", "window", "input", "cached", "written", "output", "cache", "to use it")
 
 
 def show(*, as_json: bool) -> int:
@@ -27,13 +27,14 @@ def show(*, as_json: bool) -> int:
         return 0
     table = Table(box=None, pad_edge=False)
     for heading in HEADINGS:
-        numeric = heading not in (HEADINGS[0], HEADINGS[-1])
+        numeric = heading not in (HEADINGS[0], *HEADINGS[-2:])
         table.add_column(heading, justify="right" if numeric else "left")
     for info, missing in rows:
         card = info.price
         prices = (card.input, card.read, card.write_5m, card.output) if card else (None,) * 4
         cells = (f"${money(one)}" if one is not None else "unknown" for one in prices)
-        table.add_row(info.id, f"{info.window:,}", *cells, missing or "ready")
+        cached = lives(info.cache)
+        table.add_row(info.id, f"{info.window:,}", *cells, cached, missing or "ready")
     console = wide_terminal()
     console.print(table)
     console.print(
@@ -58,5 +59,6 @@ def _told(info: ModelInfo, missing: str) -> JsonObject:
         "window": info.window,
         "maxOutput": info.max_output,
         "price": {name: money(one) for name, one in prices.items()} if card else None,
+        "cache": lives(info.cache),
         "missing": missing or None,
     }

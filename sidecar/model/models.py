@@ -24,7 +24,7 @@ from sidecar.model.offline.offline_model import OfflineModel
 from sidecar.model.responses.responses_model import ResponsesModel
 from sidecar.model.retry import Patience
 from sidecar.model.stalls import STALL
-from sidecar.model.suggestions import suggested
+from sidecar.model.suggestions import every
 from sidecar.model.vocabulary import load_counter
 
 USUAL = "anthropic"
@@ -84,8 +84,8 @@ class Models:
         return self._hosted_for(model_id)
 
     @property
-    def known(self) -> tuple[str, ...]:
-        return suggested(self._config)
+    def known(self) -> dict[str, str]:
+        return dict(every(self._config))
 
     def info(self, model_id: str) -> ModelInfo:
         named = self._named(model_id)

@@ -28,17 +28,6 @@ _NEEDED: Mapping[ProviderKind, tuple[str, ...]] = {
 """Variables without which the SDK refuses."""
 
 
-def suggested(config: Config) -> tuple[str, ...]:
-    """Ids of usable models, for pickers; looks nothing up."""
-    others = (
-        f"{one.name}/{name}"
-        for one in config.providers
-        if not missing(one)
-        for name in _USUAL.get(one.kind, ())
-    )
-    return (*KNOWN, *others)
-
-
 def every(config: Config) -> Iterator[tuple[str, str]]:
     """Yields all suggested ids, each with what its use lacks."""
     usual = config.provider

@@ -160,7 +160,7 @@ def around(
         store,
         CurrentSettings(config),
         Clock(read_clock, id_source(read_clock)),
-        ModelAccess(lambda _: model, info, ("timed",), tokenizer(), ColdGate(read_clock)),
+        ModelAccess(lambda _: model, info, {"timed": ""}, tokenizer(), ColdGate(read_clock)),
         Workspaces(buffers, facts, {}, InstructionsWatch(none)),
         observe=observe,
     )

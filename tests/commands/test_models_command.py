@@ -7,6 +7,10 @@ import sys
 from pathlib import Path
 
 from sidecar.core.parts import JsonObject
+from tests.e2e.conftest import spawn, start, workspace
+from tests.e2e.desk import Start
+
+__all__ = ["spawn", "start", "workspace"]
 
 
 def listed(**variables: str) -> dict[str, JsonObject]:
@@ -33,6 +37,7 @@ def test_it_lists_models_with_prices_and_what_is_missing() -> None:
     assert rows["bedrock/global.anthropic.claude-opus-5-5"]["price"] == claude["price"]
     vertex = rows["vertex/claude-opus-5-5"]
     assert (vertex["price"], vertex["missing"]) == (claude["price"], "set CLOUD_ML_REGION")
+    assert (claude["cache"], ours["cache"]) == ("5 min or 60 min", "30 min")
     # None that is suggested is "cost unknown".
     assert all(row["price"] for row in rows.values())
 
@@ -44,3 +49,16 @@ def test_a_named_provider_lists_the_models_of_its_kind(tmp_path: Path) -> None:
     rows = listed(XDG_CONFIG_HOME=str(tmp_path), WORK_KEY="sk-of-work", ANTHROPIC_API_KEY="sk-ant")
     assert (rows["work/gpt-5.5"]["missing"], rows["claude-opus-5-5"]["missing"]) == (None, None)
     assert "openai/gpt-5.5" not in rows
+
+
+def test_pickers_show_what_the_command_lists(start: Start, workspace: Path) -> None:
+    client = start()
+    client.start(model="offline", provider={"apiKey": "sk-ant"})
+    opened = client.request("session/new", {"cwd": str(workspace)})
+    [models] = [one for one in opened["configOptions"] if one["id"] == "model"]
+    told = {one["value"]: one["description"] for one in models["options"]}
+    assert told["gemini/gemini-3.8-flash"] == (
+        "set GEMINI_API_KEY · 1,000,000 tokens · $0.75 in, $0.075 cached, $3.75 out · cache: 5 min"
+    )
+    assert told["claude-haiku-5-5"].startswith("1,000,000 tokens")
+    assert told["claude-haiku-5-5"].endswith("$0.5 out · cache: 5 min or 60 min")

@@ -237,7 +237,7 @@ class World:
             models=ModelAccess(
                 lambda _: model,
                 self.info,
-                ("scripted", "other"),
+                {"scripted": "", "other": ""},
                 lambda text: len(text) // 4,
                 ColdGate(self.now),
             ),

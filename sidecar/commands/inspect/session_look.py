@@ -15,7 +15,7 @@ from sidecar.core.prompt.prompt_text import prompt_text
 from sidecar.core.text.redaction import Redaction, secrets_in
 from sidecar.daemon.clock_and_ids import id_source, read_clock
 from sidecar.daemon.stores import look_into
-from sidecar.model.catalogue import KNOWN, lookup
+from sidecar.model.catalogue import lookup
 from sidecar.model.vocabulary import load_counter
 from sidecar.observe.report.course import Course
 from sidecar.session.desk.store_look import ReadAccess, find, look, sent_now
@@ -59,7 +59,7 @@ async def _found(
 
 async def _access(config: Config, store: Store) -> ReadAccess:
     count = await asyncio.to_thread(load_counter)
-    models = ModelAccess(_unasked, lookup, KNOWN, count, ColdGate(read_clock))
+    models = ModelAccess(_unasked, lookup, {}, count, ColdGate(read_clock))
     clock = Clock(read_clock, id_source(read_clock))
     return ReadAccess(store, models, CurrentSettings(config), clock)
 

@@ -41,6 +41,20 @@ class ModelInfo:
     compaction: int = 0
 
 
+def in_words(info: ModelInfo) -> str:
+    """Tells window, prices in USD per million tokens, and cache."""
+    card = info.price
+    cost = "price unknown"
+    if card is not None:
+        cost = f"${money(card.input)} in, ${money(card.read)} cached, ${money(card.output)} out"
+    return f"{info.window:,} tokens · {cost} · cache: {lives(info.cache)}"
+
+
+def lives(rules: CacheRules) -> str:
+    told = (f"{life // 60_000} min" for life in (rules.short, rules.long) if life)
+    return "none" if rules.by == "nothing" else " or ".join(told)
+
+
 def price(info: ModelInfo, usage: Usage) -> Decimal | None:
     """Returns USD, `None` if the price is unknown."""
     card = info.price

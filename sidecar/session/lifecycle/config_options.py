@@ -4,6 +4,7 @@ from sidecar.config.readers import HARDER
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.policies import policies
+from sidecar.core.prompt.pricing import in_words
 from sidecar.session.epochs.caveats import Caveats
 from sidecar.session.epochs.session_params import amiss, named
 from sidecar.session.log.session_log import SessionLog
@@ -27,15 +28,23 @@ class ConfigOptions:
 
     def described(self) -> tuple[JsonObject, ...]:
         chosen = self._settings
-        models = dict.fromkeys((chosen.model_id, *self._models.known))
+        models = {chosen.model_id: "", **self._models.known}
         policy, effort = chosen.text("policy"), chosen.effort or "default"
         return (
-            _select("model", "Model", "model", chosen.model_id, tuple(models)),
+            {
+                **_select("model", "Model", "model", chosen.model_id, ()),
+                "options": [self._model(name, missing) for name, missing in models.items()],
+            },
             _select("policy", "Compaction policy", "_policy", policy, tuple(policies())),
             _select("effort", "Effort", "thought_level", effort, EFFORTS),
             self._switch("autoCompact", "Compact automatically"),
             self._switch("autoContinue", "Continue after compaction"),
         )
+
+    def _model(self, name: str, missing: str) -> JsonObject:
+        told = in_words(self._models.info(name))
+        description = f"{missing} · {told}" if missing else told
+        return {"value": name, "name": name, "description": description}
 
     def _switch(self, config_id: str, name: str) -> JsonObject:
         current = "on" if self._settings.is_on(config_id) else "off"

@@ -1,6 +1,6 @@
 """Models and prices."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from math import ceil
@@ -16,7 +16,7 @@ from sidecar.session.view.model_view import ModelView
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """A daemon's models and catalogue entries by id; `known` lists ids.
+    """A daemon's models and catalogue entries by id; `known` tells what each id lacks.
 
     `count` estimates tokens, to be multiplied by `token_factor`. `cold` holds back requests with
     the same cold prefix.
@@ -24,7 +24,7 @@ class ModelAccess:
 
     find: Callable[[str], Model]
     info: Callable[[str], ModelInfo]
-    known: tuple[str, ...]
+    known: Mapping[str, str]
     count: Count
     cold: ColdGate
 
