@@ -223,7 +223,11 @@ The other files of the project that are open, or opened later, join."
          (option (seq-find (lambda (one) (equal (plist-get one :id) id))
                            (and (sidecar-session desk) (sidecar-desk-options desk))))
          (now (plist-get option :currentValue))
-         (known (mapcar (lambda (one) (plist-get one :value)) (plist-get option :options)))
+         (known (mapcar (lambda (one) (cons (plist-get one :value) (plist-get one :description)))
+                        (plist-get option :options)))
+         (completion-extra-properties
+          (list :annotation-function
+                (lambda (name) (concat "  " (cdr (assoc name known))))))
          (value (completing-read (format "%s (now %s): " (plist-get option :name) now)
                                  known nil 'confirm nil nil now))
          (told (sidecar-call desk :session/set_config_option :configId id :value value)))

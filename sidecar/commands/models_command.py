@@ -9,7 +9,7 @@ from rich.table import Table
 from sidecar.commands.terminal import terminal, wide_terminal
 from sidecar.config import load
 from sidecar.core.parts import JsonObject
-from sidecar.core.prompt.pricing import ModelInfo, lives, money
+from sidecar.core.prompt.pricing import ModelInfo, money
 from sidecar.daemon.clock_and_ids import read_clock
 from sidecar.model.models import Models
 from sidecar.model.suggestions import every
@@ -33,7 +33,7 @@ def show(*, as_json: bool) -> int:
         card = info.price
         prices = (card.input, card.read, card.write_5m, card.output) if card else (None,) * 4
         cells = (f"${money(one)}" if one is not None else "unknown" for one in prices)
-        cached = lives(info.cache)
+        cached = info.cache.lifetimes
         table.add_row(info.id, f"{info.window:,}", *cells, cached, missing or "ready")
     console = wide_terminal()
     console.print(table)
@@ -59,6 +59,6 @@ def _told(info: ModelInfo, missing: str) -> JsonObject:
         "window": info.window,
         "maxOutput": info.max_output,
         "price": {name: money(one) for name, one in prices.items()} if card else None,
-        "cache": lives(info.cache),
+        "cache": info.cache.lifetimes,
         "missing": missing or None,
     }

@@ -247,7 +247,13 @@
     (scenario-type "sidecar-switch-policy" "manual")
     (scenario-check "another policy" (equal (scenario-option "policy") "manual"))
     (scenario-keys "M-x sidecar-switch-model RET RET")
-    (scenario-check "the same model" (equal (scenario-option "model") "offline"))))
+    (scenario-check "the same model" (equal (scenario-option "model") "offline"))
+    (condition-case nil
+        (scenario-keys "M-x sidecar-switch-model RET claude- TAB TAB C-g")
+      (quit nil))
+    (scenario-check "models with prices"
+                    (with-current-buffer "*Completions*"
+                      (string-match-p "claude-haiku-5-5 .*1M tokens .* cached" (buffer-string))))))
 
 (defun scenario-others ()
   "The other commands."

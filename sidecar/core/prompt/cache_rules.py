@@ -48,6 +48,11 @@ class CacheRules:
     def vendor(self) -> str:
         return self.source.partition(",")[0]
 
+    @property
+    def lifetimes(self) -> str:
+        told = (str(life // 60_000) for life in (self.short, self.long) if life)
+        return "none" if self.by == "nothing" else f"{'/'.join(told)} min"
+
     def lives(self, ttl: Ttl) -> Millis:
         return self.long if ttl == "1h" and self.long else self.short
 

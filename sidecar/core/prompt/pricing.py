@@ -47,12 +47,8 @@ def in_words(info: ModelInfo) -> str:
     cost = "price unknown"
     if card is not None:
         cost = f"${money(card.input)} in, ${money(card.read)} cached, ${money(card.output)} out"
-    return f"{info.window:,} tokens · {cost} · cache: {lives(info.cache)}"
-
-
-def lives(rules: CacheRules) -> str:
-    told = (f"{life // 60_000} min" for life in (rules.short, rules.long) if life)
-    return "none" if rules.by == "nothing" else " or ".join(told)
+    window = f"{info.window / 1e6:g}M" if info.window >= 1e6 else f"{info.window / 1000:g}k"
+    return f"{window} tokens · {cost} · cache {info.cache.lifetimes}"
 
 
 def price(info: ModelInfo, usage: Usage) -> Decimal | None:

@@ -192,6 +192,15 @@ local function the_rest_of_the_commands()
   local session = require("sidecar.session")
   local first = session.id
   vim.cmd("Sidecar set policy manual")
+  h.choose("claude-haiku-5-5  set ANTHROPIC_API_KEY · 1M tokens · $0.1 in, $0.01 cached")
+  vim.cmd("Sidecar set model")
+  h.wait("another model", function()
+    return session.options[1].currentValue == "claude-haiku-5-5"
+  end)
+  vim.cmd("Sidecar set model offline")
+  h.wait("the first model", function()
+    return session.options[1].currentValue == "offline"
+  end)
   vim.cmd("Sidecar handoff finish the work")
   h.wait("a draft", function()
     return session.id ~= first and #h.buffer("message") > 40

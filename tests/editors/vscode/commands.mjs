@@ -52,6 +52,11 @@ await play(desk, {
     await desk.until("the other policy", async () => (await desk.row("evict-lru").innerText()).includes("now"));
     await page.keyboard.press("Escape");
     await desk.run("Switch Model");
+    await desk.row("haiku").waitFor();
+    const told = await desk.row("haiku").innerText();
+    assert.match(told, /1M tokens · \$0.1 in, .* · cache 5\/60 min/);
+    await desk.picture("models");
+    await page.keyboard.type("offline");
     await desk.row("offline").waitFor();
     await page.keyboard.press("Escape");
   },
@@ -62,6 +67,7 @@ await play(desk, {
     await desk.picture("parts");
     await page.keyboard.press("Enter");
     await desk.run("Unpin…");
+    await page.locator(".quick-input-titlebar", { hasText: "Unpin" }).waitFor();
     await desk.row("tokens").waitFor();
     await page.keyboard.press("Enter");
   },

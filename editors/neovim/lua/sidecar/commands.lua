@@ -119,17 +119,31 @@ function commands.sessions()
   end)
 end
 
---- `:Sidecar set model claude-…`: any option that the daemon offers.
+--- Lets a value of an option be chosen.
+local function choose(option, set)
+  vim.ui.select(option.options, {
+    prompt = ("Sidecar: %s (now %s)"):format(option.name, option.currentValue),
+    format_item = function(one)
+      return one.description and ("%s  %s"):format(one.name, one.description) or one.name
+    end,
+  }, function(chosen)
+    if chosen then
+      set(chosen.value)
+    end
+  end)
+end
+
+--- `:Sidecar set model claude-…`: any option that the daemon offers; without a value they are listed.
 function commands.set(text)
-  local name, value = text:match("^(%S+)%s+(%S+)$")
+  local name, value = text:match("^(%S+)%s*(%S*)$")
   for _, option in ipairs(session.options) do
     if option.id == name then
-      if option.type == "boolean" then
-        value = value == "true" or value == "on"
+      local function set(to)
+        session.ask("session/set_config_option", { configId = name, value = to }, function(result)
+          session.options = result.configOptions
+        end)
       end
-      return session.ask("session/set_config_option", { configId = name, value = value }, function(result)
-        session.options = result.configOptions
-      end)
+      return value == "" and choose(option, set) or value ~= "" and set(value)
     end
   end
   session.say("say :Sidecar set OPTION VALUE; <Tab> completes both.")
