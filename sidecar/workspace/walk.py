@@ -1,14 +1,16 @@
 """Lists a folder's files, without those of .gitignore or `SKIPPED`. Blocks. Follows no links."""
 
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sidecar.core.errors import BadRequest
-from sidecar.workspace.files import read_beginning
+from sidecar.workspace.snapshots.ignore_patterns import Patterns, linear, read_rules
 from sidecar.workspace.unlinked_path import folder_of
 
 if TYPE_CHECKING:
@@ -22,23 +24,102 @@ SKIPPED = frozenset(
 )  # fmt: skip
 """Never walked into."""
 
-MAX_IGNORE_FILE = 256 * 1024
-
-_STARS = re.compile(r"(?:\[\^/\]\*){2,}")
-_BETWEEN = re.compile(
-    r"\[\^/\]\*"
-    r"((?:\\.|\[\^/\](?!\*)|\[(?!\^/\])[^\]]+\]|[^\\\[\]*+?(){}|/^$.])+)"
-    r"(?=\[\^/\]\*)"
-)
-"""A star, and what stands before the next."""
+TimeLeft = Callable[[], float]
+"""Seconds left; 0 once cancelled."""
+MOST_PARSED = 16
+"""Rule files kept, by content: each path asks those above."""
+MOST_FOLDERS = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Ignore:
-    """A .gitignore file's rules, for paths below `folder`."""
+class RuleLevel(NamedTuple):
+    """Rules of a folder, whose paths begin after `start` bytes."""
 
-    folder: str
-    spec: "GitIgnoreSpec"
+    start: int
+    patterns: Patterns
+
+
+RuleLevels = tuple[RuleLevel, ...]
+"""From weakest to strongest."""
+
+
+class Unignored:
+    """A folder's files; the enclosing repository's .gitignore files apply.
+
+    Raises TimeoutError once no time is left.
+    """
+
+    def __init__(self, real: Path, left: TimeLeft = lambda: math.inf) -> None:
+        self.real = real
+        self._left = left
+        self._parsed = lru_cache(MOST_PARSED)(Patterns)
+        self._inside: dict[str, RuleLevels | None] = {}
+
+    def files(self) -> Iterator[str]:
+        """Yields relative paths with `/`, sorted."""
+        waiting = [("", True, self.inherited)]
+        while waiting:
+            path, is_folder, levels = waiting.pop()
+            self._look_at_time()
+            if path and self._ignored(path, is_folder, levels):
+                continue
+            if not is_folder:
+                yield path
+                continue
+            levels = self._with_own(levels, os.path.join(self.real, path))
+            try:
+                names = sorted(_names(Path(self.real, path)), reverse=True)
+            except OSError:
+                continue
+            waiting += [(f"{path}/{name}" if path else name, deep, levels) for name, deep in names]
+
+    def has(self, path: str) -> bool:
+        if len(self._inside) > MOST_FOLDERS:
+            self._inside.clear()
+        levels = self._inside_of("", self.inherited)
+        for at in (found.start() for found in re.finditer("/", path)):
+            if levels is None:
+                return False
+            levels = self._inside_of(path[:at], levels)
+        return levels is not None and not self._ignored(path, False, levels)
+
+    @cached_property
+    def inherited(self) -> RuleLevels:
+        """Reads .git/info/exclude and the .gitignore files from the repository down.
+
+        Empty outside git, or if they ignore the folder, which was asked for.
+        """
+        above = [self.real, *self.real.parents]
+        top = next((n for n, folder in enumerate(above) if (folder / ".git").exists()), None)
+        if top is None:
+            return ()
+        levels = self._with_own((), str(above[top]), ".git/info/exclude")
+        for folder, inner in pairwise(reversed(above[: top + 1])):
+            levels = self._with_own(levels, str(folder))
+            if _matches(str(inner), True, levels):
+                return ()
+        return levels
+
+    def _inside_of(self, folder: str, outer: RuleLevels) -> RuleLevels | None:
+        if folder not in self._inside:
+            seen = not folder or not self._ignored(folder, True, outer)
+            own = os.path.join(self.real, folder)
+            self._inside[folder] = self._with_own(outer, own) if seen else None
+        return self._inside[folder]
+
+    def _ignored(self, path: str, is_folder: bool, levels: RuleLevels) -> bool:
+        if path.rpartition("/")[2] in SKIPPED:
+            return True
+        return _matches(os.path.join(self.real, path), is_folder, levels)
+
+    def _with_own(self, levels: RuleLevels, folder: str, name: str = ".gitignore") -> RuleLevels:
+        self._look_at_time()
+        lines = read_rules(os.path.join(folder, name))
+        start = len(os.fsencode(os.path.join(folder, "")))
+        return (*levels, RuleLevel(start, self._parsed(lines))) if lines else levels
+
+    def _look_at_time(self) -> None:
+        if self._left() <= 0:
+            raise TimeoutError
 
 
 def list_folder(real: Path) -> tuple[str, ...]:
@@ -46,38 +127,9 @@ def list_folder(real: Path) -> tuple[str, ...]:
     return tuple(sorted(f"{name}/" if is_folder else name for name, is_folder in _names(real)))
 
 
-def walk(real: Path) -> Iterator[str]:
-    """Yields relative paths with `/`, sorted.
-
-    The enclosing repository's .gitignore files apply.
-    """
-    yield from _walk(str(real), "", inherited(real))
-
-
-def visible(real: Path, relative: str) -> bool:
-    ignores = inherited(real)
-    folder = str(real)
-    parts = relative.split("/")
-    for left, part in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
-        own = _rules(folder)
-        ignores = (*ignores, own) if own else ignores
-        folder = os.path.join(folder, part)
-        if part in SKIPPED or _ignored(folder, left > 0, ignores):
-            return False
-    return True
-
-
-MOST_DEEP = 3
-"""Of `**` in a glob: each more takes as many times longer as a path has folders."""
-
-
-def linear_glob(pattern: str) -> str:
-    """Lets each star but a step's last take as little as possible, for good.
-
-    As `*a*b` is matched: by the first `a`. Otherwise `*a*a*a*a*b` and a name of sixty letters take
-    an hour.
-    """
-    return _BETWEEN.sub(r"(?>[^/]*?\1)", _STARS.sub("[^/]*", pattern))
+def walk(real: Path, left: TimeLeft = lambda: math.inf) -> Iterator[str]:
+    """Yields a folder's `Unignored` files; raises TimeoutError."""
+    return Unignored(real, left).files()
 
 
 def glob(pattern: str) -> Callable[[str], bool]:
@@ -85,30 +137,11 @@ def glob(pattern: str) -> Callable[[str], bool]:
 
     `*.py` matches at any depth, `src/*.py` from the top, `**` any folders, `{a,b}` either.
     """
-    if pattern.count("**") > MOST_DEEP:
-        raise BadRequest(f"A glob may have `**` {MOST_DEEP} times at most.", "input.pattern")
     try:
         spec = _spec(_alternatives(pattern.removeprefix("./")))
     except (ValueError, RecursionError) as error:
         raise BadRequest(f"{pattern!r} is no valid glob: {error}", "input.pattern") from error
     return spec.match_file
-
-
-def _walk(folder: str, prefix: str, ignores: tuple[Ignore, ...]) -> Iterator[str]:
-    own = _rules(folder)
-    ignores = (*ignores, own) if own else ignores
-    try:
-        names = sorted(_names(Path(folder)))
-    except OSError:
-        return
-    for name, is_folder in names:
-        path = os.path.join(folder, name)
-        if name in SKIPPED or _ignored(path, is_folder, ignores):
-            continue
-        if is_folder:
-            yield from _walk(path, f"{prefix}{name}/", ignores)
-        else:
-            yield prefix + name
 
 
 def _names(real: Path) -> list[tuple[str, bool]]:
@@ -128,28 +161,14 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
-    for ignore in reversed(ignores):
-        relative = os.path.relpath(path, ignore.folder).replace(os.sep, "/")
-        verdict = ignore.spec.check_file(f"{relative}/" if is_folder else relative).include
+def _matches(path: str, is_folder: bool, levels: RuleLevels) -> bool:
+    whole = os.fsencode(path)
+    name = whole.rpartition(b"/")[2]
+    for start, patterns in reversed(levels):
+        verdict = patterns.verdict(whole[start:], name, is_folder)
         if verdict is not None:
             return verdict
     return False
-
-
-def inherited(real: Path) -> tuple[Ignore, ...]:
-    """Reads .git/info/exclude and the .gitignore files from the repository down.
-
-    Empty outside git, or if they ignore `real`, which was asked for.
-    """
-    above = [real, *real.parents]
-    top = next((index for index, folder in enumerate(above) if (folder / ".git").exists()), None)
-    if top is None:
-        return ()
-    excluded = _rules(str(above[top]), ".git/info/exclude")
-    rules = [_rules(str(folder)) for folder in reversed(above[1 : top + 1])]
-    found = tuple(rule for rule in (excluded, *rules) if rule)
-    return () if top and _ignored(str(real), True, found) else found
 
 
 def _spec(lines: Iterable[str]) -> "GitIgnoreSpec":
@@ -160,31 +179,10 @@ def _spec(lines: Iterable[str]) -> "GitIgnoreSpec":
     def parsed(line: str) -> GitIgnoreSpecPattern:
         pattern = GitIgnoreSpecPattern(line)
         if pattern.regex is not None:
-            pattern.regex = re.compile(linear_glob(pattern.regex.pattern))
+            pattern.regex = re.compile(linear(pattern.regex.pattern))
         return pattern
 
     return GitIgnoreSpec.from_lines(lines, parsed, backend="simple")
-
-
-def _rules(folder: str, name: str = ".gitignore") -> Ignore | None:
-    try:
-        data = read_beginning(os.path.join(folder, name), MAX_IGNORE_FILE)
-    except OSError:
-        return None
-    lines = data.decode("utf-8", "replace").splitlines()
-    try:
-        return Ignore(folder, _spec(lines))
-    except ValueError:
-        return Ignore(folder, _spec(_valid(lines)))
-
-
-def _valid(lines: list[str]) -> Iterator[str]:
-    for line in lines:
-        try:
-            _spec([line])
-        except ValueError:
-            continue
-        yield line
 
 
 def _alternatives(pattern: str, limit: int = 64) -> list[str]:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.errors import BadRequest
-from sidecar.workspace.walk import glob, list_folder, visible, walk
+from sidecar.workspace.snapshots import ignore_patterns
+from sidecar.workspace.walk import Unignored, glob, list_folder, walk
 
 
 def tree(root: Path, **texts: str) -> Path:
@@ -20,9 +21,10 @@ def tree(root: Path, **texts: str) -> Path:
 def check(root: Path, expected: str) -> None:
     found = list(walk(root))
     assert found == expected.split()
-    assert all(visible(root, path) for path in found)
+    unignored = Unignored(root)
+    assert all(map(unignored.has, found))
     hidden = {str(p.relative_to(root)) for p in root.rglob("*") if not p.is_dir()} - set(found)
-    assert not any(visible(root, path) for path in hidden)
+    assert not any(map(unignored.has, hidden))
 
 
 def test_ignore_files_hold_for_their_folder_and_below(tmp_path: Path) -> None:
@@ -49,7 +51,7 @@ def test_a_folder_may_be_called_as_a_file_of_it_is(tmp_path: Path, name: str) ->
     (tmp_path / name / name).write_text("")
     (tmp_path / ".gitignore").write_text(f"{name}/\n!{name}/{name}\n")
     assert list(walk(tmp_path)) == [".gitignore"]
-    assert not visible(tmp_path, f"{name}/{name}")
+    assert not Unignored(tmp_path).has(f"{name}/{name}")
 
 
 def test_it_agrees_with_git(tmp_path: Path) -> None:
@@ -93,6 +95,16 @@ def test_clutter_is_left_out_and_links_are_not_followed(tmp_path: Path) -> None:
 
 def test_bad_lines_in_gitignore_are_passed_over(tmp_path: Path) -> None:
     tree(tmp_path, _dot_gitignore="!\nx\n", x="", y="")
+    check(tmp_path, ".gitignore y")
+
+
+def test_of_an_endless_gitignore_whole_lines_are_taken(tmp_path: Path) -> None:
+    tree(
+        tmp_path,
+        _dot_gitignore="x\n#" + "-" * (ignore_patterns.MAX_BYTES - 5) + "\nyes\n",
+        x="",
+        y="",
+    )
     check(tmp_path, ".gitignore y")
 
 

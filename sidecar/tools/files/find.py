@@ -15,7 +15,7 @@ from typing import TypeVar
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
 from sidecar.tools import inputs
-from sidecar.tools.files.grep import Match, TimeLeft, compile_pattern, search_text
+from sidecar.tools.files.grep import Match, compile_pattern, search_text
 from sidecar.tools.files.reach import folder, reach
 from sidecar.tools.files.ripgrep import run_ripgrep
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
@@ -23,7 +23,7 @@ from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.files import read_text
 from sidecar.workspace.paths import Place, display, printable
 from sidecar.workspace.variables import program
-from sidecar.workspace.walk import glob, list_folder, visible, walk
+from sidecar.workspace.walk import TimeLeft, Unignored, glob, list_folder, walk
 
 MAX_LISTED = 1000
 DEFAULT_MATCHES = 200
@@ -99,26 +99,29 @@ async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def _search(query: Query, context: ToolContext) -> tuple[list[Match], bool]:
-    opened = await asyncio.to_thread(_opened, query, context.buffers)
+    texts, early = await in_time(lambda left: _opened(query, context.buffers, left), None)
+    opened = dict(texts)
     saved, late = await _on_disk(query, opened, context)
     unsaved, later = await in_time(lambda left: _in_buffers(query, opened, left), query.limit)
     both = sorted((*saved, *unsaved), key=lambda match: (match.path.split("/"), match.line))
-    return both[: query.limit], late or later
+    return both[: query.limit], early or late or later
 
 
 async def _on_disk(
     query: Query, opened: dict[str, str], context: ToolContext
 ) -> tuple[list[Match], bool]:
+    unignored = Unignored(query.real, _until(DEADLINE))
+
     def wanted(path: str) -> bool:
         # A glob given to ripgrep brings back files that .gitignore leaves out.
-        return path not in opened and (query.glob is None or visible(query.real, path))
+        return path not in opened and (query.glob is None or unignored.has(path))
 
     # What starts may obey its folder, as version managers' programs do.
     ripgrep = program("rg", context.environment) if context.trusted else None
     if ripgrep is not None:
         ran = await run_ripgrep(
             ripgrep,
-            query.real,
+            unignored,
             query.pattern,
             query.glob,
             wanted,
@@ -136,14 +139,14 @@ _threads = ThreadPoolExecutor(4, "search")
 
 
 async def in_time(
-    work: Callable[[TimeLeft], Iterator[T]], limit: int, seconds: float | None = None
+    work: Callable[[TimeLeft], Iterator[T]], limit: int | None, seconds: float | None = None
 ) -> tuple[list[T], bool]:
     """Works in a thread; returns what came, and whether time ran out."""
     stopped = Event()
-    end = time.monotonic() + (DEADLINE if seconds is None else seconds)
+    until = _until(DEADLINE if seconds is None else seconds)
 
     def left() -> float:
-        return 0.0 if stopped.is_set() else end - time.monotonic()
+        return 0.0 if stopped.is_set() else until()
 
     def run() -> tuple[list[T], bool]:
         found: list[T] = []
@@ -160,18 +163,19 @@ async def in_time(
         stopped.set()
 
 
+def _until(seconds: float) -> TimeLeft:
+    end = time.monotonic() + seconds
+    return lambda: end - time.monotonic()
+
+
 def _named(real: Path, accepts: Callable[[str], bool], left: TimeLeft) -> Iterator[str]:
-    for path in walk(real):
-        if left() <= 0:
-            raise TimeoutError
-        if accepts(path):
-            yield path
+    return filter(accepts, walk(real, left))
 
 
 def _by_ourselves(query: Query, opened: dict[str, str], left: TimeLeft) -> Iterator[Match]:
     matches = compile_pattern(query.pattern)
     base = query.real if query.is_folder else query.real.parent
-    paths = walk(query.real) if query.is_folder else iter((query.real.name,))
+    paths = walk(query.real, left) if query.is_folder else iter((query.real.name,))
     for path in paths:
         if path not in opened and query.accepts(path):
             yield from search_text(path, _text(base / path), matches, left)
@@ -183,9 +187,9 @@ def _in_buffers(query: Query, opened: dict[str, str], left: TimeLeft) -> Iterato
         yield from search_text(path, text, matches, left)
 
 
-def _opened(query: Query, buffers: Buffers) -> dict[str, str]:
+def _opened(query: Query, buffers: Buffers, left: TimeLeft) -> Iterator[tuple[str, str]]:
     base = query.real if query.is_folder else query.real.parent
-    found: dict[str, str] = {}
+    unignored = Unignored(base, left)
     for real in buffers.open_paths():
         buffer = buffers.get(real)
         path = display(real, base)
@@ -194,10 +198,9 @@ def _opened(query: Query, buffers: Buffers) -> dict[str, str]:
         if (
             real.is_relative_to(base)
             and query.accepts(path)
-            and (not query.is_folder or visible(base, path))
+            and (not query.is_folder or unignored.has(path))
         ):
-            found[path] = buffer.text
-    return found
+            yield path, buffer.text
 
 
 def _text(real: Path) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sidecar.tools.files.find import in_time
-from sidecar.tools.files.grep import TimeLeft
 from sidecar.workspace.paths import printable
-from sidecar.workspace.walk import walk
+from sidecar.workspace.walk import TimeLeft, walk
 
 MAX_WALKED = 100_000
 SECONDS = 2.0
@@ -30,12 +29,15 @@ def _best(real: Path, wanted: str, limit: int, left: TimeLeft) -> Iterator[str]:
 
     def ranked() -> Iterator[tuple[Rank, str]]:
         nonlocal late
-        for number, path in enumerate(walk(real)):
-            if number == MAX_WALKED or left() <= 0:
-                late = True
-                return
-            if (rank := _rank(path.lower(), wanted)) is not None:
-                yield rank, path
+        try:
+            for number, path in enumerate(walk(real, left)):
+                if number == MAX_WALKED:
+                    late = True
+                    return
+                if (rank := _rank(path.lower(), wanted)) is not None:
+                    yield rank, path
+        except TimeoutError:
+            late = True
 
     yield from (path for _, path in heapq.nsmallest(limit, ranked()))
     if late:

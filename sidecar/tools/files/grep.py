@@ -12,6 +12,7 @@ import regex  # type: ignore[import-untyped, unused-ignore] # types-regex may be
 
 from sidecar.core.errors import BadRequest
 from sidecar.workspace.files import legible
+from sidecar.workspace.walk import TimeLeft
 
 MAX_PATTERN = 2000
 MOST_REPEATED = 100_000
@@ -36,8 +37,6 @@ _REPEATED = re.compile(r"([)}]?)\{(\d+)")
 _ODD = re.compile(r"\(\?(?:R|\d|&|P>|[\w-]*[fxV][\w-]*[:)])")
 """Calls of a pattern within itself, sets of several letters, and blanks that mean nothing."""
 
-TimeLeft = Callable[[], float]
-"""Seconds left; 0 once cancelled."""
 Lines = Callable[[str, float], bool]
 """Whether a line matches, in so many seconds; raises `TimeoutError`."""
 

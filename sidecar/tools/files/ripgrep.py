@@ -7,14 +7,14 @@ import re
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sidecar.tools.files.grep import MAX_SHOWN, Match, shown
 from sidecar.workspace.files import MAX_FILE, legible
 from sidecar.workspace.unlinked_path import folder_of, open_in, standing_in
 from sidecar.workspace.variables import without_secrets
-from sidecar.workspace.walk import SKIPPED, inherited
+from sidecar.workspace.walk import SKIPPED, Unignored
 
 _OPTIONS = (
     "--no-config", "--no-heading", "--with-filename", "--line-number", "--null", "--color=never",
@@ -40,7 +40,7 @@ class RipgrepRun:
 
 async def run_ripgrep(
     program: str,
-    real: Path,
+    unignored: Unignored,
     pattern: str,
     glob: str | None,
     wanted: Callable[[str], bool],
@@ -48,11 +48,15 @@ async def run_ripgrep(
     seconds: float,
     environment: Mapping[str, str],
 ) -> RipgrepRun:
+    real, ran = unignored.real, RipgrepRun()
     is_folder = await asyncio.to_thread(real.is_dir)
     rules = [f"--glob={glob}"] if glob else []
     rules += [f"--glob=!{name}" for name in sorted(SKIPPED)]
-    if not await asyncio.to_thread(inherited, real):
-        rules.append("--no-ignore-parent")
+    try:
+        if not await asyncio.to_thread(lambda: unignored.inherited):
+            rules.append("--no-ignore-parent")
+    except TimeoutError:
+        return replace(ran, late=True)
     base = real if is_folder else real.parent
     with standing_in(base) as here:
         process = await asyncio.create_subprocess_exec(
@@ -73,7 +77,6 @@ async def run_ripgrep(
     def lines(path: str) -> list[bytes]:
         return _lines(base / path) if wanted(path) else []
 
-    ran = RipgrepRun()
     try:
         async with asyncio.timeout(seconds):
             await _collect(process.stdout, lines, limit, ran.matches)

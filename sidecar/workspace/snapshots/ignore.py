@@ -4,17 +4,15 @@ Paths (bytes) are asked about from the outermost folder on; the last matching li
 """
 
 import os
-import re
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from sidecar.workspace.files import git_folders, read_beginning
+from sidecar.workspace.files import git_folders
 from sidecar.workspace.snapshots.git_index import Tracked, read_tracked
-from sidecar.workspace.walk import linear_glob
+from sidecar.workspace.snapshots.ignore_patterns import Patterns, read_rules
 
 HISTORIES = frozenset({b".git", b".hg", b".svn", b".jj"})
 """Never searched or touched."""
@@ -33,66 +31,6 @@ BUILT_IN = frozenset(
 """Ignored without git, where nobody lists build output."""
 BESIDE = tuple(sorted(HISTORIES | BUILT_IN))
 """Entries usually in no snapshot, so never restored."""
-MAX_BYTES = 256 * 1024
-MOST_NAMES = 20_000
-"""Cached verdicts on names, per list of rules."""
-NO_OPINION = (-1, False)
-_WILD = frozenset("*?[\\")
-_BRACKETS = re.compile(r"\\.|\[(?!\^/\])\^?\]?(?:\\.|[^\\\]])*\]", re.DOTALL)
-"""Brackets of an expression, and escapes inside, except the set of everything but `/`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """One line of a rule file.
-
-    `plain`: matches names at any depth, as no `/` stands before the end. `literal`: the only name
-    matched, or "". `piece`: text in every matching name, or "".
-    """
-
-    regex: "re.Pattern[str]"
-    include: bool
-    folders_only: bool
-    plain: bool
-    literal: str
-    piece: str
-
-
-class Patterns:
-    """A rule file's lines; verdicts are cached by name."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        found = [pattern for line in lines if (pattern := _pattern(line)) is not None]
-        self._plain = [(n, p) for n, p in enumerate(found) if p.plain]
-        self._deep = [(n, p) for n, p in enumerate(found) if not p.plain]
-        self._literals = frozenset(os.fsencode(p.literal) for p in found if p.literal)
-        self._wild = any(not p.literal for _, p in self._plain)
-        self._any_plain = _any(p for _, p in self._plain)
-        self._any_deep = _any(p for _, p in self._deep)
-        self._pieces = [os.fsencode(p.piece) for p in found if not p.literal]
-        # Names come again and again, so most verdicts are looked up: of files, and of folders.
-        self._names: tuple[dict[bytes, tuple[int, bool]], ...] = ({}, {})
-
-    def silent(self, names: list[bytes], text: bytes) -> bool:
-        """Whether no line can match; quick. `text` contains all names."""
-        if not self._literals.isdisjoint(names):
-            return False
-        # A generator would take longer than the search.
-        return not any(map(text.__contains__, self._pieces))
-
-    def verdict(self, path: bytes, name: bytes, is_folder: bool) -> bool | None:
-        """Whether lines ignore `path`, relative to the rules' folder; `None` without a match."""
-        known = self._names[is_folder]
-        best = known.get(name) if self._wild or name in self._literals else NO_OPINION
-        if best is None:
-            best = _last(self._plain, self._any_plain, os.fsdecode(name), is_folder)
-            if len(known) < MOST_NAMES:
-                known[name] = best
-        if self._deep:
-            deep = _last(self._deep, self._any_deep, os.fsdecode(path), is_folder)
-            if deep[0] > best[0]:
-                best = deep
-        return best[1] if best[0] >= 0 else None
 
 
 @dataclass(frozen=True)
@@ -183,7 +121,7 @@ class IgnoreRules:
         return replace(self, outside=(*self.outside, real / ".gitignore"))
 
     def with_file(self, path: Path, folder: bytes, above: bytes = b"") -> Self:
-        lines = _lines(path)
+        lines = read_rules(path)
         level = IgnoreLevel(Patterns(lines), folder, above)
         return replace(self, levels=(*self.levels, level)) if lines else self
 
@@ -236,7 +174,7 @@ def _in_repository(
         git, main = git_folders(git)
     files = (*_global_files(), main / "info/exclude")
     levels = tuple(
-        IgnoreLevel(Patterns(lines), folder, above) for path in files if (lines := _lines(path))
+        IgnoreLevel(Patterns(lines), folder, above) for path in files if (lines := read_rules(path))
     )
     repository = Repository(git, folder, above)
     return replace(rules, levels=levels, repository=repository, outside=files)
@@ -245,69 +183,11 @@ def _in_repository(
 def _global_files() -> tuple[Path, ...]:
     config = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
     usual = Path(config).expanduser() / "git/ignore"
-    for line in _lines(Path("~/.gitconfig").expanduser()):
+    for line in read_rules(Path("~/.gitconfig").expanduser()):
         key, _, value = line.partition("=")
         if key.strip().lower() == "excludesfile" and value.strip():
             return (Path(value.strip().strip('"')).expanduser(),)
     return (usual,)
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return os.fsdecode(read_beginning(path, MAX_BYTES)).split("\n")
-    except (OSError, ValueError):
-        return []
-
-
-def _pattern(line: str) -> Pattern | None:
-    # A tenth of a second; not before `initialize` has been answered.
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415
-
-    line = line.removesuffix("\r")
-    try:
-        parsed = GitIgnoreSpecPattern(line)
-    except (ValueError, re.error):
-        return None
-    if parsed.include is None or parsed.regex is None:
-        return None
-    body = line.rstrip().removeprefix("!")
-    name = body.removesuffix("/")
-    folders_only = body.endswith("/")
-    # The pattern as parsed also matches below a match; here, folders above were already asked
-    # about.
-    text = linear_glob(parsed.regex.pattern.replace("?P<ps_d>", "?:"))
-    for tail, end in (("(?:(?:/)|$)", r"\Z"), ("(?:/)", r"/\Z")):
-        if text.endswith(tail):
-            text = text.removesuffix(tail) + end
-            break
-    # In git, brackets never match `/`, whatever is listed inside.
-    text = _BRACKETS.sub(lambda m: m[0] if m[0][0] == "\\" else f"(?!/){m[0]}", text)
-    regex = re.compile(text)
-    plain = "/" not in name
-    certain = plain and _WILD.isdisjoint(name) and regex.match(body if folders_only else name)
-    # Text between wildcards is in every name; after an escape or in brackets, unknown.
-    certainly = re.split(r"[\\\[]", name.rpartition("/")[2])[0]
-    piece = max(re.split(r"[*?]+", certainly), key=len)
-    return Pattern(regex, parsed.include, folders_only, plain, name if certain else "", piece)
-
-
-def _any(patterns: Iterable[Pattern]) -> "re.Pattern[str]":
-    return re.compile("|".join(f"(?:{p.regex.pattern})" for p in patterns) or r"(?!)")
-
-
-def _last(
-    patterns: list[tuple[int, Pattern]], some: "re.Pattern[str]", name: str, is_folder: bool
-) -> tuple[int, bool]:
-    folder = name + "/"
-    if not (some.match(name) or (is_folder and some.match(folder))):
-        return NO_OPINION
-    for number, pattern in reversed(patterns):
-        if pattern.folders_only:
-            if is_folder and pattern.regex.match(folder):
-                return number, pattern.include
-        elif pattern.regex.match(name):
-            return number, pattern.include
-    return NO_OPINION
 
 
 def _built_in() -> Patterns:

@@ -15,6 +15,8 @@ from sidecar.core.parts import Json
 from sidecar.tools.files import find
 from sidecar.tools.runner import run_builtin
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
+from sidecar.workspace.snapshots import ignore_patterns
+from sidecar.workspace.walk import TimeLeft
 from tests.workspace.swapping import SECONDS, swapping
 
 
@@ -263,10 +265,10 @@ async def test_cancelling_stops_the_thread(
 ) -> None:
     began, ended = Event(), Event()
 
-    def walk(_: Path) -> Iterator[str]:
+    def walk(_: Path, left: TimeLeft) -> Iterator[str]:
         began.set()
         try:
-            while True:
+            while left() > 0:
                 time.sleep(0.001)
                 yield "another"
         finally:
@@ -279,6 +281,38 @@ async def test_cancelling_stops_the_thread(
         assert await asyncio.to_thread(began.wait, 5)
         running.cancel()
     assert await asyncio.to_thread(ended.wait, 5)
+
+
+async def test_folders_that_hold_nothing_take_time_as_well(
+    root: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(find, "DEADLINE", 0.0)
+    for name in "abc":
+        (root / name).mkdir()
+    assert "took too long" in await listed(context, pattern="*.py")
+    assert "took too long" in (await search(replace(context, environment={}), "word")).text
+
+
+async def test_a_file_of_rules_is_parsed_once_in_a_search(
+    root: Path, searching: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed = list[str]()
+    parse = ignore_patterns._pattern
+
+    def counted(line: str) -> ignore_patterns.Pattern | None:
+        parsed.append(line)
+        return parse(line)
+
+    monkeypatch.setattr(ignore_patterns, "_pattern", counted)
+    rules = "".join(f"x{n}\n" for n in range(ignore_patterns.MOST_PATTERNS)) + "late\n"
+    for folder in "ab":
+        names = [f"{folder}__{name}" for name in ("c", "d__e", "late")]
+        tree(root, **dict.fromkeys(names, "word"), **{f"{folder}___dot_gitignore": "#\n" + rules})
+    found = (await search(searching, "word", glob="[a-z]*")).text
+    assert [line.partition(":")[0] for line in found.split("\n")] == [
+        "a/c", "a/d/e", "a/late", "b/c", "b/d/e", "b/late"
+    ]  # fmt: skip
+    assert len(parsed) == ignore_patterns.MOST_PATTERNS
 
 
 @pytest.mark.parametrize(
@@ -317,13 +351,26 @@ async def test_bad_patterns_are_explained(context: ToolContext) -> None:
         answer = await search(context, pattern)
         assert answer.is_error
         assert "pattern" in answer.text or "regular expression" in answer.text
-    assert "`**` 3 times at most" in await listed(context, pattern="a/**/b/**/c/**/d/**/e")
     answer = await search(context, "x", glob="!")
     assert "glob" in answer.text
     answer = await search(context, "x", path="missing")
     assert answer.text == "missing: does not exist."
     answer = await search(context, "x", path="/etc")
     assert "outside" in answer.text
+
+
+async def test_many_stars_and_folders_take_no_time(root: Path, searching: ToolContext) -> None:
+    """Five of `**` and a hundred folders took minutes."""
+    deep = "/".join("a" * 60)
+    (root / deep).mkdir(parents=True)
+    (root / deep / "c").write_text("word")
+    (root / ".gitignore").write_text("a/**/" * 9 + "b\n")
+    assert (
+        await listed(searching, pattern="a/**/" * 9 + "b")
+        == f"[no file below . matches {'a/**/' * 9}b]"
+    )
+    assert await listed(searching, pattern="a/**/" * 9 + "c") == f"{deep}/c"
+    await check(searching, f"{deep}/c:1: word", "word")
 
 
 async def test_a_pattern_that_looks_like_an_option(root: Path, searching: ToolContext) -> None:
