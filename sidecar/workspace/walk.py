@@ -3,18 +3,16 @@
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sidecar.core.errors import BadRequest
-from sidecar.workspace.snapshots.ignore_patterns import Patterns, linear, read_rules
+from sidecar.workspace.snapshots.ignore_line import parsed
+from sidecar.workspace.snapshots.ignore_patterns import Patterns, read_rules
 from sidecar.workspace.unlinked_path import folder_of
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 SKIPPED = frozenset(
     {
@@ -29,6 +27,9 @@ TimeLeft = Callable[[], float]
 MOST_PARSED = 16
 """Rule files kept, by content: each path asks those above."""
 MOST_FOLDERS = 256
+MOST_LETTERS, MOST_CHOICES = 1000, 64
+"""Of a glob."""
+_BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 class RuleLevel(NamedTuple):
@@ -137,11 +138,22 @@ def glob(pattern: str) -> Callable[[str], bool]:
 
     `*.py` matches at any depth, `src/*.py` from the top, `**` any folders, `{a,b}` either.
     """
-    try:
-        spec = _spec(_alternatives(pattern.removeprefix("./")))
-    except (ValueError, RecursionError) as error:
-        raise BadRequest(f"{pattern!r} is no valid glob: {error}", "input.pattern") from error
-    return spec.match_file
+    if len(pattern) > MOST_LETTERS:
+        raise BadRequest(f"a glob has at most {MOST_LETTERS} letters", "input.pattern")
+    lines = _alternatives(pattern.removeprefix("./"))
+    if not all(map(parsed, lines)):
+        raise BadRequest(f"{pattern!r} is no valid glob.", "input.pattern")
+    patterns = Patterns(lines)
+
+    def is_meant(path: str, is_folder: bool) -> bool:
+        whole = os.fsencode(path)
+        return bool(patterns.verdict(whole, whole.rpartition(b"/")[2], is_folder))
+
+    def accepts(path: str) -> bool:
+        folders = (path[: found.start()] for found in re.finditer("/", path))
+        return is_meant(path, False) or any(is_meant(folder, True) for folder in folders)
+
+    return accepts
 
 
 def _names(real: Path) -> list[tuple[str, bool]]:
@@ -171,32 +183,17 @@ def _matches(path: str, is_folder: bool, levels: RuleLevels) -> bool:
     return False
 
 
-def _spec(lines: Iterable[str]) -> "GitIgnoreSpec":
-    # Only searches need this tenth of a second.
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415
-
-    def parsed(line: str) -> GitIgnoreSpecPattern:
-        pattern = GitIgnoreSpecPattern(line)
-        if pattern.regex is not None:
-            pattern.regex = re.compile(linear(pattern.regex.pattern))
-        return pattern
-
-    return GitIgnoreSpec.from_lines(lines, parsed, backend="simple")
-
-
-def _alternatives(pattern: str, limit: int = 64) -> list[str]:
+def _alternatives(pattern: str) -> list[str]:
     done: list[str] = []
     open_ones = [pattern]
-    while open_ones and len(done) + len(open_ones) < limit:
+    while open_ones:
         current = open_ones.pop()
-        start = current.find("{")
-        end = current.find("}", start)
-        if start < 0 or end < 0:
+        innermost = _BRACES.search(current)
+        if innermost is None:
             done.append(current)
             continue
-        # The innermost pair first, so that nested braces come out right.
-        start = current.rfind("{", 0, end)
-        head, tail = current[:start], current[end + 1 :]
-        open_ones += [f"{head}{choice}{tail}" for choice in current[start + 1 : end].split(",")]
-    return sorted({*done, *open_ones})
+        before, after = current[: innermost.start()], current[innermost.end() :]
+        open_ones += [f"{before}{choice}{after}" for choice in innermost[1].split(",")]
+        if len(done) + len(open_ones) > MOST_CHOICES:
+            raise BadRequest(f"a glob has at most {MOST_CHOICES} choices", "input.pattern")
+    return done

@@ -6,11 +6,11 @@ Only whole paths are matched: folders above are asked about before.
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from sidecar.workspace.files import read_beginning
+from sidecar.workspace.snapshots.ignore_line import Pattern, parsed
 
 MAX_BYTES = 64 * 1024
 MOST_PATTERNS = 2000
@@ -18,32 +18,6 @@ MOST_PATTERNS = 2000
 MOST_NAMES = 20_000
 """Cached verdicts on names, per list of rules."""
 NO_OPINION = (-1, False)
-_WILD = frozenset("*?[\\")
-_BRACKETS = re.compile(r"\\.|\[(?!\^/\])\^?\]?(?:\\.|[^\\\]])*\]", re.DOTALL)
-"""Brackets of an expression, and escapes inside, except the set of everything but `/`."""
-_STARS = re.compile(r"(?:\[\^/\]\*){2,}")
-_BETWEEN = re.compile(
-    r"\[\^/\]\*"
-    r"((?:\\.|\[\^/\](?!\*)|\[(?!\^/\])[^\]]+\]|[^\\\[\]*+?(){}|/^$.])+)"
-    r"(?=\[\^/\]\*)"
-)
-"""A star, and what stands before the next."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """One line of a rule file.
-
-    `plain`: matches names at any depth, as no `/` stands before the end. `literal`: the only name
-    matched, or "". `piece`: text in every matching name, or "".
-    """
-
-    regex: "re.Pattern[str]"
-    include: bool
-    folders_only: bool
-    plain: bool
-    literal: str
-    piece: str
 
 
 class Patterns:
@@ -51,7 +25,7 @@ class Patterns:
 
     def __init__(self, lines: Iterable[str]) -> None:
         said = islice(filter(_says, lines), MOST_PATTERNS)
-        found = [pattern for line in said if (pattern := _pattern(line)) is not None]
+        found = [pattern for line in said if (pattern := parsed(line)) is not None]
         self._plain = [(n, p) for n, p in enumerate(found) if p.plain]
         self._deep = [(n, p) for n, p in enumerate(found) if not p.plain]
         self._literals = frozenset(os.fsencode(p.literal) for p in found if p.literal)
@@ -94,70 +68,19 @@ def read_rules(path: Path | str) -> tuple[str, ...]:
     return tuple(os.fsdecode(whole).split("\n"))
 
 
-def linear(expression: str) -> str:
-    """Lets each star and `**` but the last take as little as possible, for good.
-
-    As `*a*b` is matched: by the first `a`. Otherwise `*a*a*a*a*b` and a name of sixty letters take
-    an hour, as do five `**` and a hundred folders. Brackets never match `/`, as in git.
-    """
-    first, *others = expression.split("(?:/.+)?")
-    if others:
-        if first.startswith("^(?:.+/)?"):
-            first = f"^(?>(?:[^/]+/)*?{first.removeprefix('^(?:.+/)?')}(?=/))"
-        between = [f"(?>(?:/[^/]+)*?{steps}(?=/))" for steps in others[:-1]]
-        expression = "".join([first, *between, "(?:/[^/]+)*", others[-1]])
-    expression = _BETWEEN.sub(r"(?>[^/]*?\1)", _STARS.sub("[^/]*", expression))
-    return _BRACKETS.sub(lambda m: m[0] if m[0][0] == "\\" else f"(?!/){m[0]}", expression)
-
-
 def _says(line: str) -> bool:
     return not line.startswith("#") and bool(line.strip())
 
 
-def _pattern(line: str) -> Pattern | None:
-    # A tenth of a second; not before `initialize` has been answered.
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415
-
-    line = line.removesuffix("\r")
-    try:
-        parsed = GitIgnoreSpecPattern(line)
-    except (ValueError, re.error):
-        return None
-    if parsed.include is None or parsed.regex is None:
-        return None
-    body = line.rstrip().removeprefix("!")
-    name = body.removesuffix("/")
-    folders_only = body.endswith("/")
-    # The pattern as parsed also matches below a match; here, folders above were already asked
-    # about.
-    text = linear(parsed.regex.pattern.replace("?P<ps_d>", "?:"))
-    for tail, end in (("(?:(?:/)|$)", r"\Z"), ("(?:/)", r"/\Z")):
-        if text.endswith(tail):
-            text = text.removesuffix(tail) + end
-            break
-    regex = re.compile(text)
-    plain = "/" not in name
-    certain = plain and _WILD.isdisjoint(name) and regex.match(body if folders_only else name)
-    # Text between wildcards is in every name; after an escape or in brackets, unknown.
-    certainly = re.split(r"[\\\[]", name.rpartition("/")[2])[0]
-    piece = max(re.split(r"[*?]+", certainly), key=len)
-    return Pattern(regex, parsed.include, folders_only, plain, name if certain else "", piece)
-
-
 def _any(patterns: Iterable[Pattern]) -> "re.Pattern[str]":
-    return re.compile("|".join(f"(?:{p.regex.pattern})" for p in patterns) or r"(?!)")
+    return re.compile("|".join(f"(?:{p.expression})" for p in patterns) or r"(?!)")
 
 
 def _last(
     patterns: list[tuple[int, Pattern]], some: "re.Pattern[str]", name: str, is_folder: bool
 ) -> tuple[int, bool]:
-    folder = name + "/"
-    if not (some.match(name) or (is_folder and some.match(folder))):
-        return NO_OPINION
-    for number, pattern in reversed(patterns):
-        if pattern.folders_only:
-            if is_folder and pattern.regex.match(folder):
+    if some.match(name):
+        for number, pattern in reversed(patterns):
+            if (is_folder or not pattern.folders_only) and pattern.regex.match(name):
                 return number, pattern.include
-        elif pattern.regex.match(name):
-            return number, pattern.include
     return NO_OPINION

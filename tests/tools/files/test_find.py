@@ -15,7 +15,8 @@ from sidecar.core.parts import Json
 from sidecar.tools.files import find
 from sidecar.tools.runner import run_builtin
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
-from sidecar.workspace.snapshots import ignore_patterns
+from sidecar.workspace.snapshots import ignore_line, ignore_patterns
+from sidecar.workspace.snapshots.ignore_line import Pattern
 from sidecar.workspace.walk import TimeLeft
 from tests.workspace.swapping import SECONDS, swapping
 
@@ -297,13 +298,12 @@ async def test_a_file_of_rules_is_parsed_once_in_a_search(
     root: Path, searching: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parsed = list[str]()
-    parse = ignore_patterns._pattern
 
-    def counted(line: str) -> ignore_patterns.Pattern | None:
-        parsed.append(line)
-        return parse(line)
+    def counted(line: str) -> Pattern | None:
+        parsed.extend([line] if line.startswith("x") else [])
+        return ignore_line.parsed(line)
 
-    monkeypatch.setattr(ignore_patterns, "_pattern", counted)
+    monkeypatch.setattr(ignore_patterns, "parsed", counted)
     rules = "".join(f"x{n}\n" for n in range(ignore_patterns.MOST_PATTERNS)) + "late\n"
     for folder in "ab":
         names = [f"{folder}__{name}" for name in ("c", "d__e", "late")]
