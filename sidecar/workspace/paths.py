@@ -177,10 +177,10 @@ def _instead(home: str, base: Path, variables: Mapping[str, str]) -> Iterator[tu
 
 
 def spelt_names(given: str, root: Path) -> tuple[str, ...]:
-    """Names a path before and after each link, as `Place.shown`."""
+    """Names a path before and after each link, whole and as `Place.shown`."""
     base = Path(os.path.realpath(root))
     ways = _ways(os.path.normpath(_joined(given, root)))
-    return tuple(printable(display(Path(path), base)) for path in ways)
+    return tuple(printable(one) for path in ways for one in (path, display(Path(path), base)))
 
 
 def _signs(path: str, state: Callable[[str], os.stat_result | None]) -> tuple[object, ...]:

@@ -109,6 +109,36 @@ def test_a_search_of_a_file_that_may_not_be_read_is_rejected(
     assert isinstance(found, Refuse if hit else Allow)
 
 
+@pytest.mark.parametrize("given", ["{}", "./{}", "{root}/{}", "src/../{}"])
+@pytest.mark.parametrize(
+    ("rule", "path", "hit"),
+    [
+        ("read:**/.env", ".env", True),
+        ("read:*/.env*", ".env", True),
+        ("read:{root}/**/.env", ".env", True),
+        ("read:/**/.env", "app/.env", True),
+        ("read:**/secrets/**", "secrets/k.txt", True),
+        ("read:/.env", ".env", False),
+        ("read:/secrets/*", "secrets/k.txt", False),
+    ],
+)
+def test_a_link_in_the_root_is_rejected_by_its_name(
+    rule: str, path: str, hit: bool, given: str, context: ToolContext
+) -> None:
+    root = context.cwd
+    for folder in ("config", "vault", "app"):
+        (root / folder).mkdir()
+    for file in ("config/dev", "vault/k.txt"):
+        (root / file).write_text("")
+    for name in (".env", "app/.env"):
+        (root / name).symlink_to(root / "config/dev")
+    (root / "secrets").symlink_to("vault")
+    wanted = {"path": given.format(path, root=root)}
+    rules = as_called(Rules((), (rule.format(root=root),)), root)
+    found = call("read_file", wanted, context, rules)
+    assert isinstance(found, Refuse if hit else Allow)
+
+
 def test_a_command_keeps_its_home() -> None:
     rules = ["shell:~/run *", "execute:ls ~"]
     assert merge([Layer("here", {"permissions": {"reject": rules}})])[0].permissions.reject == (
