@@ -21,6 +21,7 @@ from sidecar.workspace.paths import Place
 
 _MAX_COMPARED = 5000
 _MOST_ALIKE = 300
+_MOST_PLACES = 100_000
 _MAX_LINE = 100
 _MOST_ASKED = 400_000
 """Characters of a change shown whole in a question."""
@@ -205,6 +206,9 @@ def _spans(old: str, text: str) -> list[tuple[int, int]]:
     while old and (start := text.find(old, end)) >= 0:
         end = start + len(old)
         spans.append((start, end))
+        if len(spans) > _MOST_PLACES:
+            text = f"`oldText` occurs over {_MOST_PLACES:,} times, more than are replaced at once."
+            raise BadRequest(text, "input.oldText")
     return spans
 
 

@@ -1,6 +1,5 @@
 """An edit's change as a bounded unified diff."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 
@@ -23,22 +22,17 @@ class EditDiff:
 
 def compare(path: str, before: str, after: str) -> EditDiff:
     """Beyond `_MAX_COMPARED` lines, only counts."""
-    old, new = _lines(before), _lines(after)
-    # Equal lines at both ends are skipped first: comparing takes quadratic time at worst.
-    head = equal(old, new)
-    tail = equal(old[head:][::-1], new[head:][::-1])
-    first = max(0, head - _CONTEXT)
-    old_end, new_end = len(old) - max(0, tail - _CONTEXT), len(new) - max(0, tail - _CONTEXT)
-    removed, added = old[first:old_end], new[first:new_end]
+    middle = _middle(before, after)
     names = in_header(f"a/{path}"), in_header(f"b/{path}")
-    if max(len(removed), len(added)) > _MAX_COMPARED:
-        deletions, additions = len(old) - head - tail, len(new) - head - tail
+    if middle.most_lines > _MAX_COMPARED:
+        deletions, additions = (_count(one) - middle.around for one in middle.texts)
         note = f"[{deletions} lines replaced by {additions}: too many to compare]"
         return EditDiff(f"--- {names[0]}\n+++ {names[1]}\n{note}\n", additions, deletions)
+    removed, added = (one.removesuffix("\n").split("\n") if one else [] for one in middle.texts)
     lines = list(unified_diff(removed, added, *names, lineterm="", n=_CONTEXT))
     additions = sum(line.startswith("+") for line in lines[2:])
     deletions = sum(line.startswith("-") for line in lines[2:])
-    shown = [_moved(line, first)[:MAX_LINE] for line in lines[:MAX_DIFF_LINES]]
+    shown = [_moved(line, middle.first)[:MAX_LINE] for line in lines[:MAX_DIFF_LINES]]
     if len(lines) > MAX_DIFF_LINES:
         shown.append(f"[… {len(lines) - MAX_DIFF_LINES} more lines]")
     return EditDiff("".join(f"{line}\n" for line in shown), additions, deletions)
@@ -49,13 +43,10 @@ def hunks(before: str, after: str) -> tuple[tuple[str, str], ...]:
 
     Beyond `_MAX_COMPARED` lines, one piece.
     """
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    head = equal(old, new)
-    tail = equal(old[head:][::-1], new[head:][::-1])
-    first, last = max(0, head - _CONTEXT), max(0, tail - _CONTEXT)
-    old, new = old[first : len(old) - last], new[first : len(new) - last]
-    if max(len(old), len(new)) > _MAX_COMPARED:
-        return (("".join(old), "".join(new)),)
+    middle = _middle(before, after)
+    if middle.most_lines > _MAX_COMPARED:
+        return (middle.texts,)
+    old, new = (one.splitlines(keepends=True) for one in middle.texts)
     groups = SequenceMatcher(None, old, new).get_grouped_opcodes(_CONTEXT)
     return tuple(
         ("".join(old[group[0][1] : group[-1][2]]), "".join(new[group[0][3] : group[-1][4]]))
@@ -63,13 +54,54 @@ def hunks(before: str, after: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _lines(text: str) -> list[str]:
-    return text.removesuffix("\n").split("\n") if text else []
+def equal(one: str, other: str) -> int:
+    """Returns how many first letters are the same."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        half = (low + high + 1) // 2
+        low, high = (half, high) if one[low:half] == other[low:half] else (low, half - 1)
+    return low
 
 
-def equal(one: Sequence[str], other: Sequence[str]) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
+@dataclass(frozen=True, slots=True)
+class _Middle:
+    """Lines of two texts that differ, with up to `_CONTEXT` equal ones at both ends.
+
+    `first`: lines before; `around`: equal lines at the ends.
+    """
+
+    texts: tuple[str, str]
+    first: int
+    around: int
+
+    @property
+    def most_lines(self) -> int:
+        return max(map(_count, self.texts))
+
+
+def _middle(before: str, after: str) -> _Middle:
+    """Skips equal lines before any is split off: comparing takes quadratic time at worst."""
+    start = before.rfind("\n", 0, equal(before, after)) + 1
+    same = equal(before[start:][::-1], after[start:][::-1])
+    if not all(_begins_line(text, len(text) - same) for text in (before, after)):
+        line_end = before.find("\n", len(before) - same)
+        same = len(before) - line_end - 1 if line_end >= 0 else 0
+    end = len(before) - same
+    first, last = start, end
+    for _ in range(_CONTEXT):
+        first = before.rfind("\n", 0, max(0, first - 1)) + 1
+        last = before.find("\n", last) + 1 or len(before)
+    texts = before[first:last], after[first : len(after) - len(before) + last]
+    around = _count(before[first:start]) + _count(before[end:last])
+    return _Middle(texts, before.count("\n", 0, first), around)
+
+
+def _begins_line(text: str, at: int) -> bool:
+    return at == 0 or text[at - 1] == "\n"
+
+
+def _count(text: str) -> int:
+    return text.count("\n") + (text[-1:] not in ("\n", ""))
 
 
 def _moved(line: str, by: int) -> str:

@@ -78,6 +78,12 @@ def test_no_edit_makes_a_file_larger_than_can_be_edited() -> None:
     assert len(replaced(text, "a", "b" * 800, everywhere=True)) == 16_000_000
 
 
+def test_at_most_so_many_places_are_replaced_at_once() -> None:
+    assert replaced("a\n" * 100_000, "a", "b", everywhere=True) == "b\n" * 100_000
+    with pytest.raises(BadRequest, match=r"over 100,000 times"):
+        replaced("a\n" * 100_001, "a", "b", everywhere=True)
+
+
 @given(st.text("ab\n", min_size=1, max_size=8), st.text("abc\n"), st.text("abc\n\r"))
 def test_replacing_everywhere_is_what_python_does(old: str, new: str, text: str) -> None:
     if "\r" in text or old not in text:

@@ -54,3 +54,14 @@ def test_too_much_to_compare_is_counted() -> None:
     change = compare("f", before, before.replace("\n", "!\n"))
     assert (change.additions, change.deletions) == (10_000, 10_000)
     assert "too many to compare" in change.diff
+
+
+def test_of_millions_of_lines_those_that_differ_are_compared_alone() -> None:
+    """All were split off, for gigabytes and half a minute."""
+    before = "a\n" * 2_000_000
+    change = compare("x", before, before[:2_000_000] + "b\n" + before[2_000_000:])
+    assert (change.additions, change.deletions) == (1, 0)
+    assert "@@ -999998,6 +999998,7 @@\n a\n a\n a\n+b\n" in change.diff
+    changed = compare("x", before, before.replace("a", "b"))
+    assert (changed.additions, changed.deletions) == (2_000_000, 2_000_000)
+    assert "2000000 lines replaced by 2000000" in changed.diff
