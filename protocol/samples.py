@@ -206,6 +206,7 @@ PARAMS: dict[str, msgspec.Struct] = {
         on_conflict="merge",
         markers=True,
         paths=["src/a b.py"],
+        hunks=["@@ -1 +1 @@\n-é\n+e\n"],
         dry_run=True,
         expected_revision=12,
     ),

@@ -110,6 +110,7 @@ Scope: TypeAlias = RestoreScope
 class Wish:
     """A restore to make; `paths` of `None` means all files.
 
+    `hunks` are the only ones wanted of a dry run's diff of one file.
     With `markers`, a merge writes both sides of a conflict between markers.
     """
 
@@ -121,6 +122,7 @@ class Wish:
     markers: bool = False
     dry_run: bool = False
     expected_revision: int | None = None
+    hunks: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -950,6 +950,7 @@ class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
     on_conflict: OnConflict | msgspec.UnsetType = msgspec.UNSET
     markers: bool | msgspec.UnsetType = msgspec.UNSET
     paths: list[str] | msgspec.UnsetType = msgspec.UNSET
+    hunks: list[str] | msgspec.UnsetType = msgspec.UNSET
     dry_run: bool | msgspec.UnsetType = msgspec.UNSET
     expected_revision: int | msgspec.UnsetType = msgspec.UNSET
 

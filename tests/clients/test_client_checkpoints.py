@@ -30,7 +30,9 @@ async def test_what_is_listed_and_shown_is_sent_and_read_as_the_protocol_says() 
 
 async def test_going_back_and_forth_is_sent_and_read_as_the_protocol_says() -> None:
     async with asyncio.timeout(LIMIT), sidecar_client.connect(COMMAND) as client:
-        told = await client.checkpoint.restore("s", before_message_id="m", paths=["a.py"])
+        told = await client.checkpoint.restore(
+            "s", before_message_id="m", paths=["a.py"], hunks=["@@ -1 +1 @@\n-a\n+b\n"]
+        )
         await client.checkpoint.restore(
             "s", checkpoint_id="cp_1", scope="files", on_conflict="merge", dry_run=True
         )
@@ -46,7 +48,13 @@ async def test_going_back_and_forth_is_sent_and_read_as_the_protocol_says() -> N
     assert [file.path for file in again.files.skipped] == ["notes.md"]
     sent = [m["params"] for m in everything if m["method"].startswith("checkpoint/")]
     assert sent == [
-        {"sessionId": "s", "scope": "both", "beforeMessageId": "m", "paths": ["a.py"]},
+        {
+            "sessionId": "s",
+            "scope": "both",
+            "beforeMessageId": "m",
+            "paths": ["a.py"],
+            "hunks": ["@@ -1 +1 @@\n-a\n+b\n"],
+        },
         {
             "sessionId": "s",
             "scope": "files",

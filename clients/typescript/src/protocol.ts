@@ -1129,8 +1129,10 @@ export interface CheckpointDiffResult {
 /**
  * Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
  *
- * `paths` are files or folders, relative to `cwd`. With `markers`, `merge` writes both sides of a
- * clash between conflict markers. Refused while a turn runs.
+ * `paths` are files or folders, relative to `cwd`. `hunks`, for one file, are the only ones to
+ * restore of the `diff` of a dry run, each whole from its `@@` line on; refused if the file
+ * changed since. With `markers`, `merge` writes both sides of a clash between conflict markers.
+ * Refused while a turn runs.
  */
 export interface CheckpointRestoreParams {
   sessionId: string;
@@ -1140,6 +1142,7 @@ export interface CheckpointRestoreParams {
   onConflict?: OnConflict;
   markers?: boolean;
   paths?: string[];
+  hunks?: string[];
   dryRun?: boolean;
   expectedRevision?: number;
 }

@@ -8,7 +8,8 @@ from sidecar.core.files.reconcile import OTHERS, Choices, HeldState, without
 from sidecar.core.files.strands import Strand
 from sidecar.core.files.tree import MIB, TreeEntry
 
-FateKind: TypeAlias = Literal["restored", "merged", "skipped", "conflict"]
+FateKind: TypeAlias = Literal["restored", "merged", "partly", "skipped", "conflict"]
+"""`partly`: some hunks alone are taken back."""
 
 _ASKED = " Changes made since are overwritten, as asked."
 _UNKNOWN = (

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -126,19 +126,42 @@ def _total(found: Sequence[Hunk]) -> tuple[int, int]:
     return sum(h.new_to - h.new_from for h in found), sum(h.old_to - h.old_from for h in found)
 
 
+def partly(old: bytes, new: bytes, chosen: Collection[str]) -> bytes | None:
+    """Changes `old` by the chosen hunks of `unified`, each from its `@@` line on.
+
+    Returns `None` if one of them is not there.
+    """
+    old_lines, new_lines = split(old), split(new)
+    left, kept, at = set(chosen), [], 0
+    for group in _groups(hunks(old_lines, new_lines)):
+        hunk = "".join(_shown(sign, lines) for sign, lines in _group(old_lines, new_lines, group))
+        if hunk in left:
+            left.discard(hunk)
+            first, last = group[0], group[-1]
+            kept += [*old_lines[at : first.old_from], *new_lines[first.new_from : last.new_to]]
+            at = last.old_to
+    return None if left else b"".join((*kept, *old_lines[at:]))
+
+
 _Stretch: TypeAlias = tuple[str, Sequence[bytes]]
 """Lines with a diff's sign."""
 
 
 def _body(old: list[bytes], new: list[bytes], found: Sequence[Hunk]) -> Iterator[_Stretch]:
+    for group in _groups(found):
+        yield from _group(old, new, group)
+
+
+def _groups(found: Sequence[Hunk]) -> Iterator[list[Hunk]]:
+    """Puts together what is shown as one."""
     group: list[Hunk] = []
     for hunk in found:
         if group and hunk.old_from - group[-1].old_to > 2 * _CONTEXT:
-            yield from _group(old, new, group)
+            yield group
             group = []
         group.append(hunk)
     if group:
-        yield from _group(old, new, group)
+        yield group
 
 
 def _group(old: list[bytes], new: list[bytes], group: Sequence[Hunk]) -> Iterator[_Stretch]:

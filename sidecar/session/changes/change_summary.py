@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sidecar.core.files.changeset import (
@@ -16,7 +16,7 @@ from sidecar.core.files.changeset import (
 from sidecar.core.files.strands import strands
 from sidecar.core.files.tree import TreeChange, TreeEntry, above
 from sidecar.core.parts import Json, JsonObject
-from sidecar.core.text.line_diff import count, unified
+from sidecar.core.text.line_diff import count, partly, unified
 from sidecar.session.log.change_records import shown
 
 MOST_COUNTS = 20_000
@@ -70,6 +70,20 @@ class Differences:
         if new is not None and content is not None:
             contents[new.hash] = content
         return str((await asyncio.to_thread(_diff, change, contents))["diff"])
+
+    async def partly(
+        self,
+        old: TreeEntry,
+        new: TreeEntry,
+        content: bytes | None,
+        chosen: Collection[str],
+    ) -> bytes | None:
+        """Changes a file by the chosen hunks of `diff`; `None` if one is not there."""
+        found = await self._read({old.hash, new.hash})
+        before, after = found.get(old.hash), found.get(new.hash, content)
+        if before is None or after is None:
+            return None
+        return await asyncio.to_thread(partly, before, after, chosen)
 
     async def _count(self, changes: Sequence[PathChange]) -> None:
         fresh = [c for c in changes if _pair(c) not in self._counted]

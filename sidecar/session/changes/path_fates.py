@@ -12,12 +12,12 @@ Diffs: TypeAlias = Mapping[bytes, tuple[str, str, str]]
 
 
 def files_of(fates: Sequence[Fate], diffs: Diffs, foreseen: Mapping[bytes, str]) -> JsonObject:
-    def of(name: str) -> list[Json]:
-        return [_fared(fate, foreseen) for fate in fates if fate.fate == name]
+    def of(*names: str) -> list[Json]:
+        return [_fared(fate, foreseen) for fate in fates if fate.fate in names]
 
     clashes: list[Json] = [conflict(fate, diffs) for fate in fates if fate.fate == "conflict"]
     return {
-        "restored": of("restored"),
+        "restored": of("restored", "partly"),
         "merged": of("merged"),
         "skipped": of("skipped"),
         "conflicts": clashes,

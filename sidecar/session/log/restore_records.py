@@ -115,7 +115,8 @@ def with_news(context: str, records: Sequence[LogRecord]) -> str:
 
 def _line(restored: Restored) -> str:
     changed = [path for path, fate in restored.fates if fate in ("restored", "merged")]
-    kept = [path for path, fate in restored.fates if fate not in ("restored", "merged")]
+    partly = [path for path, fate in restored.fates if fate == "partly"]
+    kept = [path for path, fate in restored.fates if fate in ("skipped", "conflict")]
     told = []
     if restored.left:
         told.append(f"{_count(restored.left)} no longer part of this conversation")
@@ -123,6 +124,8 @@ def _line(restored: Restored) -> str:
         told.append(f"{_count(restored.back)} part of it again")
     if changed:
         told.append(f"these files are as they were before: {_few(changed)}")
+    if partly:
+        told.append(f"some changes are taken out of these files, others stay: {_few(partly)}")
     if kept:
         told.append(f"left as they are: {_few(kept)}")
     what = "took a rollback back" if restored.undoes else "rolled back"

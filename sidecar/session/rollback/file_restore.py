@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TypeAlias
 
-from sidecar.core.errors import SidecarError
+from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.files.changeset import ChangeSet, attribute, same
 from sidecar.core.files.reconcile import Choices
 from sidecar.core.files.restore_plan import Fate, RestorePlan, plan_redo, plan_restore
@@ -31,6 +32,12 @@ ReadFile: TypeAlias = Callable[[str], bytes | None]
 
 INLINE_CHANGES = 32
 """Path changes planned on the event loop, where a thread takes longer."""
+PARTLY = "Some of its changes are taken back, the others stay."
+_HUNK = re.compile(r"^(?=@@ )", re.MULTILINE)
+_NO_HUNK = (
+    "these are not hunks of what a dry run foresees for this one file: it may have changed since, "
+    "so ask with dryRun again"
+)
 TAB = "It is open in the editor: close its tab, for saving it would make the file again."
 
 
@@ -71,7 +78,8 @@ class FilePlans:
     ) -> Files:
         """Plans to undo the agent's part, or to redo a restore.
 
-        `stood` names what snapshots left out then. Raises as `Tracking.since`.
+        `stood` names what snapshots left out then. Raises as `Tracking.since`, and BadRequest for
+        hunks that are not there.
         """
         made, fresh = await self._tracking.since()
         every = (*sets, fresh)
@@ -97,6 +105,8 @@ class FilePlans:
 
         here = made.quick and len(changes) <= INLINE_CHANGES and not self._buffers.open_paths()
         planned = await self._planned(plan, here=here)
+        if wish.hunks is not None and planned.actions:
+            planned = await self._narrowed(planned, wish.hunks)
         look = partial(beside, made.root, made.entry)
         stands = look() if made.quick else await asyncio.to_thread(look)
         notes = _uncovered(stood, stands)
@@ -115,6 +125,29 @@ class FilePlans:
                 return planned
             found = await self._rows.contents(wanted)
             contents.update((name, found.get(name)) for name in wanted)
+
+    async def _narrowed(self, plan: RestorePlan, hunks: tuple[str, ...]) -> RestorePlan:
+        """Leaves of a plan for one file what these hunks change."""
+        action, *others = plan.actions
+        old, new = action.expect, action.entry
+        diff = await self._differences.diff(action.path, old, new, action.content)
+        if others or not hunks or not {*hunks} <= {*_HUNK.split(diff)[1:]}:
+            raise BadRequest(_NO_HUNK, "params.hunks")
+        if old is None or new is None:
+            # A file that comes or goes has one hunk: the whole of it.
+            return plan
+        content = await self._differences.partly(old, new, action.content, hunks)
+        if content is None:
+            raise BadRequest(_NO_HUNK, "params.hunks")
+        if (hashed := digest(content)) == new.hash:
+            return plan
+        entry = TreeEntry(old.mode, hashed, len(content))
+        partly = replace(action, entry=entry, content=content)
+        fates = (
+            replace(fate, fate="partly", reason=PARTLY) if fate.path == action.path else fate
+            for fate in plan.fates
+        )
+        return replace(plan, actions=(partly,), fates=tuple(fates))
 
     async def foresee(self, files: Files) -> dict[bytes, str]:
         return {

@@ -34,7 +34,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
     async def restore(_: Connection, params: CheckpointRestoreParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id))
-        paths = given(params.paths)
+        paths, hunks = given(params.paths), given(params.hunks)
         wish = Wish(
             params.scope,
             given(params.checkpoint_id),
@@ -44,6 +44,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             markers=params.markers is True,
             dry_run=params.dry_run is True,
             expected_revision=given(params.expected_revision),
+            hunks=None if hunks is None else tuple(hunks),
         )
         return _done(await session.rollback.restore(wish))
 

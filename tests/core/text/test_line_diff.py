@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.text.line_diff import Hunk, count, hunks, is_binary, split, unified
+from sidecar.core.text.line_diff import Hunk, count, hunks, is_binary, partly, split, unified
 from sidecar.tools.files.edit_diff import compare
 
 TEXT = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"d\r\n", b"\n", b"e"]), max_size=30).map(
@@ -85,6 +85,22 @@ def test_hunks_whose_context_meets_are_shown_as_one() -> None:
     far = old.replace(b"\n3\n", b"\nx\n").replace(b"\n11\n", b"\ny\n")
     assert unified("a", old, near).diff.count("@@ -") == 1
     assert unified("a", old, far).diff.count("@@ -") == 2
+
+
+@given(TEXT, TEXT, st.randoms())
+def test_chosen_hunks_leave_the_others_to_be_made(
+    old: bytes, new: bytes, dice: random.Random
+) -> None:
+    def shown(text: bytes) -> list[str]:
+        return re.split(r"^(?=@@ )", unified("f", text, new).diff, flags=re.MULTILINE)[1:]
+
+    every = shown(old)
+    chosen = [hunk for hunk in every if dice.random() < 0.5]
+    made = partly(old, new, chosen)
+    assert made is not None
+    assert len(shown(made)) == len(every) - len(chosen)
+    assert partly(made, new, shown(made)) == new
+    assert partly(old, new, ["@@ -1 +1 @@\n-none\n+such\n"]) is None
 
 
 def test_created_deleted_renamed_and_binary_files_say_so() -> None:

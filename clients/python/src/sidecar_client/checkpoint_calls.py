@@ -48,13 +48,15 @@ class CheckpointCalls:
         on_conflict: OnConflict | None = None,
         markers: bool = False,
         paths: Sequence[str] = (),
+        hunks: Sequence[str] = (),
         dry_run: bool = False,
         expected_revision: int | None = None,
     ) -> CheckpointRestoreResult:
         """Go back to a checkpoint, or to before a message; a dry run only plans.
 
-        Without `paths`, all files. Conflicts are refused unless `on_conflict` is given; with
-        `markers`, a merge writes both sides of a clash.
+        Without `paths`, all files; `hunks` are the only ones wanted of a dry run's diff of one
+        file. Conflicts are refused unless `on_conflict` is given; with `markers`, a merge writes
+        both sides of a clash.
         """
         params = CheckpointRestoreParams(
             session_id=session_id,
@@ -64,6 +66,7 @@ class CheckpointCalls:
             on_conflict=given(on_conflict),
             markers=markers or UNSET,
             paths=list(paths) or UNSET,
+            hunks=list(hunks) or UNSET,
             dry_run=dry_run or UNSET,
             expected_revision=given(expected_revision),
         )

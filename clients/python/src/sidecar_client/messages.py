@@ -1304,8 +1304,10 @@ class CheckpointDiffResult(msgspec.Struct, rename="camel", kw_only=True):
 class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
     """Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
 
-    `paths` are files or folders, relative to `cwd`. With `markers`, `merge` writes both sides of a
-    clash between conflict markers. Refused while a turn runs.
+    `paths` are files or folders, relative to `cwd`. `hunks`, for one file, are the only ones to
+    restore of the `diff` of a dry run, each whole from its `@@` line on; refused if the file
+    changed since. With `markers`, `merge` writes both sides of a clash between conflict markers.
+    Refused while a turn runs.
     """
 
     session_id: str
@@ -1315,6 +1317,7 @@ class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
     on_conflict: OnConflict | msgspec.UnsetType = msgspec.UNSET
     markers: bool | msgspec.UnsetType = msgspec.UNSET
     paths: list[str] | msgspec.UnsetType = msgspec.UNSET
+    hunks: list[str] | msgspec.UnsetType = msgspec.UNSET
     dry_run: bool | msgspec.UnsetType = msgspec.UNSET
     expected_revision: int | msgspec.UnsetType = msgspec.UNSET
 
