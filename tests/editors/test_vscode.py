@@ -189,6 +189,10 @@ def test_the_input_of_the_chat(given: dict[str, str]) -> None:
     play("composer.mjs", given)
 
 
+def test_a_turn_is_reviewed_hunk_by_hunk(given: dict[str, str]) -> None:
+    play("review.mjs", given)
+
+
 def test_the_picture_of_the_readme_can_be_taken(given: dict[str, str], tmp_path: Path) -> None:
     """It is looked at, cut and committed by hand: `docs/images`."""
     machine = tmp_path / "server/data/Machine/settings.json"

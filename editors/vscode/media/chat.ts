@@ -13,6 +13,8 @@ import { Transcript } from "./transcript";
 const MOST_SENT = 50;
 /** Letters of pictures that the extension keeps. */
 const MOST_KEPT = 2_000_000;
+/** Names of what was reviewed that are kept. */
+const MOST_REVIEWED = 300;
 
 const { send, kept, keep } = host<FromChat, Kept>();
 // Read before the input is made, which keeps what is in it. A view that was hidden has it; after a reload, the extension.
@@ -25,7 +27,12 @@ const plan = el("details.plan", { hidden: true }, el("summary"), el("div"));
 const welcome = el("div.welcome");
 const banner = el("div.banner", { role: "alert", hidden: true });
 const composer = new Composer({ send: hand, changed: remember, sent });
-const transcript = new Transcript(send, showPlan);
+/** What was reviewed and is to stay; the extension keeps it. */
+const reviewed = new Set<string>();
+const transcript = new Transcript(send, showPlan, {
+  has: (name) => reviewed.has(name),
+  add: (name) => send({ type: "keep", kept: { reviewed: [...reviewed.add(name)].slice(-MOST_REVIEWED) } }),
+});
 const questions = new Questions(send, () => composer.focus());
 
 document.body.classList.add("chat");
@@ -91,7 +98,10 @@ function take(message: ToChat): void {
       return transcript.retrying(message.retrying);
     case "draft":
       return composer.put({ text: message.text, pictures: [] });
+    case "reviewed":
+      return transcript.reviewed(message);
     case "kept":
+      for (const name of message.kept.reviewed ?? []) reviewed.add(name);
       if (whole) return;
       whole = true;
       lately.unshift(...message.kept.sent);

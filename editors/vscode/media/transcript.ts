@@ -1,9 +1,10 @@
 /** The conversation: updates become turns and parts. There is no history here but what is shown. */
 
 import type { Checkpoint, CompactionChanged, Notice, PlanEntry, SessionRetryingParams, SessionUpdate, TurnEnded, UpdateOrigin } from "sidecar-protocol";
-import type { FromChat, Question } from "../src/views/messages";
+import type { FromChat, Question, Reviewed } from "../src/views/messages";
 import { button, el, say } from "./dom";
 import { icon } from "./icons";
+import type { Marks } from "./review";
 import { type Task, ToolCall } from "./toolcall";
 import { agentText, type Text, thought, Turn, userPicture, userText } from "./turn";
 
@@ -36,7 +37,7 @@ export class Transcript {
   /** What came is new, and not the history. */
   live = false;
 
-  constructor(private readonly send: (message: FromChat) => void, private readonly planned: (tasks: Task[]) => void) {
+  constructor(private readonly send: (message: FromChat) => void, private readonly planned: (tasks: Task[]) => void, private readonly marks: Marks) {
     const on = <K extends keyof HTMLElementEventMap>(kind: K, act: (event: HTMLElementEventMap[K]) => void) => this.element.addEventListener(kind, act, { passive: true });
     on("wheel", ({ deltaY }) => deltaY < 0 && this.leave());
     on("keydown", ({ key }) => ["PageUp", "ArrowUp", "Home"].includes(key) && this.leave());
@@ -117,6 +118,12 @@ export class Transcript {
     this.draw();
   }
 
+  /** What is left of a file's change. */
+  reviewed(seen: Reviewed): void {
+    for (const turn of this.turns.values()) turn.reviewed(seen);
+    this.draw();
+  }
+
   asked(questions: Question[]): void {
     this.doing.textContent = questions.length ? "Waiting for your permission" : WORKING;
     this.working.classList.toggle("waiting", questions.length > 0);
@@ -173,7 +180,7 @@ export class Transcript {
   private turn({ turnId = "" }: Origin): Turn {
     const known = this.turns.get(turnId);
     if (known) return known;
-    const turn = new Turn(this.send);
+    const turn = new Turn(this.send, this.marks);
     this.turns.set(turnId, turn);
     this.list.append(turn.element);
     return turn;

@@ -1,13 +1,14 @@
 /** One turn: its checkpoint, what was typed, and what came of it, in the order of the parts. */
 
 import type { Checkpoint, FileChange, TurnEnded } from "sidecar-protocol";
-import type { FromChat } from "../src/views/messages";
+import type { FromChat, Reviewed } from "../src/views/messages";
 import { many, money } from "../src/wording";
 import { button, el, fill } from "./dom";
 import { Fold } from "./fold";
 import { icon } from "./icons";
 import { Markdown } from "./markdown";
 import { thumbnail } from "./pictures";
+import { type Marks, Review } from "./review";
 
 const STOPS: Record<string, string> = {
   cancelled: "Stopped.",
@@ -32,8 +33,10 @@ export class Turn {
   private readonly files = el("div.files");
   private readonly how = el("div.how");
   private readonly cost = el("span.cost");
+  private readonly reviews = new Map<string, Review>();
+  private from = "";
 
-  constructor(private readonly send: (message: FromChat) => void) {
+  constructor(private readonly send: (message: FromChat) => void, private readonly marks: Marks) {
     this.element = el("article.turn", { tabindex: -1 }, this.point, this.parts, el("div.end", {}, this.how, this.files, this.cost));
     this.point.hidden = true;
   }
@@ -66,21 +69,21 @@ export class Turn {
 
   private drawFiles(start: Checkpoint, steps: Checkpoint[]): void {
     const changed = new Map<string, FileChange[]>();
-    for (const file of steps.flatMap((step) => step.files)) changed.set(file.path, [...(changed.get(file.path) ?? []), file]);
-    const chips = [...changed].map(([path, changes]) => {
-      const [added, removed] = [sum(changes, "additions"), sum(changes, "deletions")];
-      const open = () => this.send({ type: "diff", change: { path, from: start.checkpointId, ...(steps.length && { to: steps.at(-1)?.checkpointId ?? "" }) } });
-      const chip = el(
-        "button.chip",
-        { type: "button", onclick: open, title: `${path}: open the turn's changes`, "aria-label": `Open the turn's changes of ${path}, ${added} lines added, ${removed} removed` },
-        el("span.target", {}, path),
-        el("span.figure.added", {}, `+${added}`),
-        el("span.figure.removed", {}, `−${removed}`),
-      );
-      return el("li", {}, chip);
-    });
-    const words = chips.length === 1 ? "1 file changed" : `${chips.length} files changed`;
-    fill(this.files, ...(chips.length ? [el("span.count", {}, words), el("ul", { "aria-label": words }, ...chips)] : []));
+    const made = steps.map(({ checkpointId, files }) => ({ checkpointId, files: files.filter(({ author }) => author !== "restore") })).filter(({ files }) => files.length);
+    for (const file of made.flatMap(({ files }) => files)) changed.set(file.path, [...(changed.get(file.path) ?? []), file]);
+    this.from = start.checkpointId;
+    for (const [path, changes] of changed) {
+      const review = this.reviews.get(path) ?? new Review(path, start.checkpointId, this.marks, this.send);
+      this.reviews.set(path, review);
+      review.count(sum(changes, "additions"), sum(changes, "deletions"), made.at(-1)?.checkpointId);
+    }
+    const lines = [...this.reviews.values()].map(({ element }) => element);
+    fill(this.files, ...(lines.length ? [el("span.count", {}, `${many(lines.length, "file")} changed`), ...lines] : []));
+  }
+
+  /** What is left of a file's change, if it is one of this turn. */
+  reviewed(seen: Reviewed): void {
+    if (seen.from === this.from) this.reviews.get(seen.path)?.take(seen);
   }
 
   /** Say how it ended, where that is not as it should. */

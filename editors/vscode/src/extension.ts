@@ -46,7 +46,7 @@ export function activate(context: ExtensionContext): void {
     workspace.onDidGrantWorkspaceTrust(start),
     workspace.onDidChangeConfiguration((change) => change.affectsConfiguration("sidecar") && start()),
   );
-  registerChat(context, daemon, sessions);
+  registerChat(context, daemon, sessions, previews);
   registerContextView(context, daemon, sessions);
   void start();
 }

@@ -34,7 +34,7 @@ export async function redo(daemon: Daemon, sessions: Sessions, previews: Preview
 }
 
 /** Show what would happen, ask how, and do it; with `quietly` only where there is a conflict. */
-async function foreseen(
+export async function foreseen(
   sessions: Sessions,
   previews: Previews,
   restore: (choice: Partial<CheckpointRestoreParams>) => Promise<CheckpointRestoreResult>,

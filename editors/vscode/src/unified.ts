@@ -29,12 +29,25 @@ export function side(diff: string, sign: "+" | "-"): string {
   return lines.length ? lines.map((line) => line.slice(1)).join("") : diff;
 }
 
-function turned(diff: string): string {
+/** A diff the other way round; what goes stands before what comes. */
+export function turned(diff: string): string {
   const other: Record<string, string> = { "+": "-", "-": "+" };
   return hunks(diff)
-    .map(([head = "", ...body]) => [head.replace(/-(\S+) \+(\S+)/, "-$2 +$1"), ...body.map((line) => (other[line[0] ?? ""] ?? line[0] ?? "") + line.slice(1))])
+    .map(([head = "", ...body]) => [head.replace(/-(\S+) \+(\S+)/, "-$2 +$1"), ...sorted(body.map((line) => (other[line[0] ?? ""] ?? line[0] ?? "") + line.slice(1)))])
     .map((hunk) => hunk.map((line) => (line.endsWith("\n") ? line : `${line}\n\\ No newline at end of file\n`)).join(""))
     .join("");
+}
+
+function sorted(lines: string[]): string[] {
+  const rank = (line: string) => (line.startsWith("-") ? 0 : 1);
+  const runs = lines.reduce<string[][]>((found, line) => {
+    const last = found.at(-1);
+    const same = last && (last[0]?.startsWith(" ") ?? false) === line.startsWith(" ");
+    if (same) last.push(line);
+    else found.push([line]);
+    return found;
+  }, []);
+  return runs.flatMap((run) => run.sort((one, next) => rank(one) - rank(next)));
 }
 
 /** A diff's hunks, as lines with their line ends; a last line without one has none here either. */

@@ -3,13 +3,15 @@
 import type { Meter, SessionRequestPermissionParams, SessionUpdate } from "sidecar-protocol";
 import { type CancellationToken, CancellationTokenSource, commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
 import type { Daemon } from "../daemon";
+import type { Previews } from "../previews";
 import { askPermission, choose } from "./permission";
 import type { Sessions } from "../sessions";
 import { blocks, sendTurn } from "../turns";
 import { Diffs } from "./diffs";
-import type { Draft, FromChat, Kept, Question, ShownPart, ToChat } from "./messages";
+import type { Draft, FromChat, Kept, Question, ShownPart, TakeBack, ToChat } from "./messages";
 import { showPage } from "./page";
 import { joined } from "./replay";
+import { Reviews } from "./reviews";
 import { fail, inform } from "./notify";
 import { openPaths, relative, selectedLines, shownInEditor } from "./shown";
 import { mention } from "./slash";
@@ -26,8 +28,8 @@ const CANCELLED = -32800;
 /** On a notification's button: what it asks about stands whole in the chat. */
 const LOOK = "Show…";
 
-export function registerChat(context: ExtensionContext, daemon: Daemon, sessions: Sessions): void {
-  const chat = new Chat(context, daemon, sessions);
+export function registerChat(context: ExtensionContext, daemon: Daemon, sessions: Sessions, previews: Previews): void {
+  const chat = new Chat(context, daemon, sessions, new Reviews(daemon, sessions, previews));
   context.subscriptions.push(
     chat.diffs,
     commands.registerCommand("sidecar.mention", (file?: Uri) => chat.mention(file)),
@@ -75,6 +77,7 @@ class Chat implements WebviewViewProvider {
     private readonly context: ExtensionContext,
     private readonly daemon: Daemon,
     private readonly sessions: Sessions,
+    private readonly reviews: Reviews,
   ) {
     this.diffs = new Diffs(daemon, sessions);
     this.kept = context.workspaceState.get<Kept>(KEPT) ?? { text: "", pictures: [], sent: [] };
@@ -224,12 +227,30 @@ class Chat implements WebviewViewProvider {
         return this.questions.get(message.id)?.answer(message.optionId);
       case "diff":
         return this.diffs.open(message.change);
+      case "review":
+        return this.review(message.from, message.path);
+      case "takeBack":
+        return this.takeBack(message);
       case "open":
         return openFile(this.sessions.cwd, message.path, message.line);
       case "link":
         return openLink(this.sessions.cwd, message.href);
       case "run":
         return commands.executeCommand(`sidecar.${message.command}`, ...(message.argument === undefined ? [] : [message.argument]));
+    }
+  }
+
+  private async review(from: string, path: string): Promise<void> {
+    const seen = await this.reviews.look(from, path).catch((error) => ({ from, path, hunks: [], told: (error as Error).message }));
+    this.post({ type: "reviewed", ...seen });
+  }
+
+  private async takeBack(wish: TakeBack): Promise<void> {
+    try {
+      this.post({ type: "reviewed", ...(await this.reviews.takeBack(wish)) });
+    } catch (error) {
+      await this.review(wish.from, wish.path);
+      throw error;
     }
   }
 

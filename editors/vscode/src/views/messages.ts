@@ -28,6 +28,26 @@ export interface Change {
   to?: string;
 }
 
+/** What is left of a turn's change to a file, as a restore's hunks, from now to before. */
+export interface Reviewed {
+  /** The checkpoint before the turn. */
+  from: string;
+  path: string;
+  hunks: string[];
+  /** Why there are none. */
+  told?: string;
+  /** The restore that took the rest back; absent is as before, empty is none. */
+  undo?: string;
+}
+
+/** Take back a file's change: all of it, these hunks, or what a restore did. */
+export interface TakeBack {
+  from: string;
+  path: string;
+  hunks?: string[];
+  undo?: string;
+}
+
 /** A picture, its bytes in base64. */
 export interface Picture {
   mimeType: string;
@@ -45,9 +65,10 @@ export interface Draft {
   pictures: Picture[];
 }
 
-/** What the chat remembers: the draft, and what was sent lately in any session. */
+/** What the chat remembers: the draft, what was sent lately in any session, what was reviewed and kept. */
 export interface Kept extends Draft {
   sent: string[];
+  reviewed?: string[];
 }
 
 export type ToChat =
@@ -69,6 +90,7 @@ export type ToChat =
   /** Names of files, to be written where the caret is. */
   | { type: "mentions"; text: string }
   | { type: "meter"; meter: Meter }
+  | ({ type: "reviewed" } & Reviewed)
   | { type: "daemon"; state: string; message: string };
 
 export type FromChat =
@@ -84,6 +106,8 @@ export type FromChat =
   | { type: "cancel" }
   | { type: "answer"; id: number; optionId: string }
   | { type: "diff"; change: Change }
+  | { type: "review"; from: string; path: string }
+  | ({ type: "takeBack" } & TakeBack)
   | { type: "open"; path: string; line?: number }
   | { type: "link"; href: string }
   | { type: "run"; command: Command; argument?: string };

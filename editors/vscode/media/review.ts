@@ -1,0 +1,104 @@
+/** A file that a turn changed: what is left of that change, hunk by hunk, to be kept or taken back. */
+
+import type { FromChat, Reviewed } from "../src/views/messages";
+import { turned } from "../src/unified";
+import { diffLines } from "./diff";
+import { button, el, fill } from "./dom";
+import { Fold } from "./fold";
+import { icon } from "./icons";
+
+/** What was looked at and is to stay, by words that name it. */
+export interface Marks {
+  has: (name: string) => boolean;
+  add: (name: string) => void;
+}
+
+export class Review {
+  private readonly fold = new Fold("reviewed", () => this.look());
+  private readonly name: string;
+  private figures: HTMLElement[] = [];
+  private seen: Reviewed | undefined;
+
+  /** `from` is the checkpoint before the turn. */
+  constructor(private readonly path: string, private readonly from: string, private readonly marks: Marks, private readonly send: (message: FromChat) => void) {
+    this.name = `${from} ${path}`;
+  }
+
+  get element(): HTMLElement {
+    return this.fold.element;
+  }
+
+  /** Say how many lines the turn changed, up to a checkpoint; what is left of them is asked for anew. */
+  count(added: number, removed: number, to: string | undefined): void {
+    const open = () => this.send({ type: "diff", change: { path: this.path, from: this.from, ...(to !== undefined && { to }) } });
+    this.figures = [el("span.figure.added", {}, `+${added}`), el("span.figure.removed", {}, `−${removed}`)];
+    fill(
+      this.fold.actions,
+      button(`Open the turn's changes of ${this.path}`, open, icon("diff"), "quiet"),
+      button(`Take back ${this.path}`, () => this.takeBack(), icon("restore"), "quiet restore"),
+      button(`Keep ${this.path}`, () => this.keep([this.name]), icon("done"), "quiet"),
+    );
+    this.fold.label = `${this.path}, ${added} lines added, ${removed} removed: review`;
+    this.draw();
+    if (this.fold.open) this.look();
+  }
+
+  /** Show what is left; the way back from a restore stays until another. */
+  take(seen: Reviewed): void {
+    this.seen = { ...seen, undo: seen.undo ?? this.seen?.undo ?? "" };
+    this.draw();
+    if (seen.undo && !this.fold.open) this.fold.open = true;
+  }
+
+  private look(): void {
+    this.send({ type: "review", from: this.from, path: this.path });
+  }
+
+  private takeBack(hunk?: string): void {
+    this.send({ type: "takeBack", from: this.from, path: this.path, ...(hunk !== undefined && { hunks: [hunk] }) });
+  }
+
+  private keep(names: string[]): void {
+    for (const name of names) this.marks.add(name);
+    if (this.kept) this.fold.open = false;
+    this.draw();
+  }
+
+  /** By its text without its place: one that changes is another, one that moves is not. */
+  private named(hunk: string): string {
+    const place = hunk.indexOf("\n");
+    return `${this.name} ${[...hunk.slice(place)].reduce((sum, letter) => (Math.imul(sum, 31) + (letter.codePointAt(0) ?? 0)) | 0, 0)}`;
+  }
+
+  private get kept(): boolean {
+    const { hunks = [], told } = this.seen ?? {};
+    return (this.marks.has(this.name) && told === undefined) || (hunks.length > 0 && hunks.every((hunk) => this.marks.has(this.named(hunk))));
+  }
+
+  private draw(): void {
+    const { kept } = this;
+    this.element.classList.toggle("kept", kept);
+    fill(this.fold.head, icon(kept ? "done" : "edit"), el("span.target", { title: this.path }, this.path), ...this.figures, kept && el("span.figure", {}, "kept"));
+    const { hunks = [], told, undo } = this.seen ?? {};
+    const again = undo && button("Undo", () => this.send({ type: "takeBack", from: this.from, path: this.path, undo }), undefined, "link restore");
+    const line = (told || again) && el("p.left", {}, el("span", {}, told || "Taken back."), again || undefined);
+    fill(this.fold.body, line || undefined, ...hunks.map((hunk) => this.hunk(hunk)));
+  }
+
+  /** A hunk of what a restore would do, shown as the turn made it. */
+  private hunk(hunk: string): HTMLElement {
+    const kept = this.marks.has(this.named(hunk));
+    const made = turned(hunk);
+    const [head = "", ...lines] = hunk.split("\n");
+    const line = Math.max(1, Number(/^@@ -(\d+)/.exec(head)?.[1]) + lines.findIndex((one) => !one.startsWith(" ")));
+    const tools = el(
+      "div.hunk-head",
+      {},
+      button(`Line ${line}`, () => this.send({ type: "open", path: this.path, line }), undefined, "link"),
+      el("span.room"),
+      kept ? el("span.faint", {}, "kept") : button("Keep", () => this.keep([this.named(hunk)]), undefined, "link"),
+      button("Take Back", () => this.takeBack(hunk), undefined, "link restore"),
+    );
+    return el(`section.hunk${kept ? ".kept" : ""}`, { "aria-label": `Change at line ${line}` }, tools, !kept && diffLines(made));
+  }
+}

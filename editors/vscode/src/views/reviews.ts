@@ -1,0 +1,38 @@
+/** What is left of a turn's change to a file, and taking it back: the whole file or hunks of it. */
+
+import type { CheckpointRestoreResult } from "sidecar-protocol";
+import type { Daemon } from "../daemon";
+import type { Previews } from "../previews";
+import { foreseen } from "../rollback";
+import type { Sessions } from "../sessions";
+import type { Reviewed, TakeBack } from "./messages";
+
+export class Reviews {
+  constructor(
+    private readonly daemon: Daemon,
+    private readonly sessions: Sessions,
+    private readonly previews: Previews,
+  ) {}
+
+  /** Ask what going back in this file alone would do: that is what is left of the change. */
+  async look(from: string, path: string): Promise<Reviewed> {
+    const { files, reason } = await this.restore(from, path, { dryRun: true, onConflict: "merge" });
+    const acting = [...files.restored, ...files.merged];
+    // A file that was moved goes back whole, with its other name.
+    const hunks = acting.length === 1 ? (acting[0]?.diff ?? "").split(/^(?=@@ )/m).slice(1) : [];
+    const [told] = [...files.conflicts, ...acting, ...files.skipped].map((file) => file.reason);
+    return { from, path, hunks, ...(!hunks.length && { told: told ?? reason ?? "" }) };
+  }
+
+  /** Take it back, or some hunks of it, or undo that; a conflict is asked about. Gives what is left, and how to undo it. */
+  async takeBack({ from, path, hunks, undo }: TakeBack): Promise<Reviewed> {
+    const sessionId = this.sessions.id();
+    const act = (choice: object) => (undo ? this.daemon.request("checkpoint/redo", { sessionId, checkpointId: undo, ...choice }) : this.restore(from, path, choice));
+    const done = hunks ? await act({ hunks, onConflict: "merge" }) : await foreseen(this.sessions, this.previews, act, true);
+    return { ...(await this.look(from, path)), ...(done && { undo: undo ? "" : done.undoCheckpointId }) };
+  }
+
+  private restore(from: string, path: string, choice: object): Promise<CheckpointRestoreResult> {
+    return this.daemon.request("checkpoint/restore", { sessionId: this.sessions.id(), checkpointId: from, scope: "files", paths: [path], ...choice });
+  }
+}
