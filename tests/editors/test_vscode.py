@@ -205,7 +205,10 @@ def test_the_picture_of_the_readme_can_be_taken(given: dict[str, str], tmp_path:
     play("picture.mjs", {**given, "workspace": str(folder), "scale": "2"})
 
 
-def test_each_question_has_its_own_answer(given: dict[str, str]) -> None:
+def test_each_question_has_its_own_answer(given: dict[str, str], tmp_path: Path) -> None:
+    machine = tmp_path / "server/data/Machine/settings.json"
+    settings = json.loads(machine.read_text())
+    machine.write_text(json.dumps({**settings, "sidecar.permissions.allow": []}))
     play("questions.mjs", given)
 
 

@@ -42,6 +42,8 @@ export class Questions {
     };
     const sorted = [...options].sort((one, other) => Number(other.kind in LOOKS) - Number(one.kind in LOOKS));
     const buttons = sorted.map(({ optionId, name, kind }) => button(visible(name), () => answer(optionId), undefined, LOOKS[kind] ?? "link"));
+    if (options.some(({ kind }) => kind === "reject_once")) buttons.push(button("Reject, and Say Why…", () => this.send({ type: "reject", id }), undefined, "link"));
+    if (hunks.length) buttons.push(button("Open Diff", () => this.send({ type: "showQuestion", id }), undefined, "link"));
     return el(
       "section.question",
       { role: "group", "aria-label": `May this run? ${title}` },

@@ -104,7 +104,7 @@ const steps = {
     await view.post({ type: "questions", questions });
     const cards = page.locator(".question");
     assert.deepEqual(await cards.locator("pre.command").allTextContents(), ["echo \\u{202e} one\nrm -f " + "x".repeat(300), "echo two\\u{1b}[8m"]);
-    assert.equal(await cards.nth(0).getByRole("button").count(), 4);
+    assert.equal(await cards.nth(0).getByRole("button").count(), 5);
     await view.pictures("two-questions");
     await cards.nth(1).getByRole("button", { name: "Answer 2" }).click();
     await cards.nth(0).getByRole("button", { name: "Answer 3" }).click();

@@ -1,13 +1,19 @@
 // Calls that run together in the real editor: each question shows what it is about and takes its own answer.
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDesk } from "./desk.mjs";
 import { play } from "./play.mjs";
 
 const given = JSON.parse(process.argv[2]);
 const desk = await openDesk(given);
+const { page } = desk;
+const disk = (name) => readFileSync(join(given.workspace, name), "utf8");
+const asked = (name) => desk.tab(`${name}: may this be changed?`);
+const link = (toast, text) => toast.locator("a", { hasText: text });
+/** Wait until no notification about a call is there. */
+const unnotified = () => desk.until("no notification", async () => (await page.locator(".notification-list-item", { hasText: "may this run?" }).count()) === 0);
 
 await play(desk, {
   async "two calls that run together are asked about together, and each takes its own answer"() {
@@ -47,7 +53,10 @@ await play(desk, {
     await desk.send('call shell {"command": "echo hidden > hidden.txt\\necho more"}');
     const toast = desk.toast("may this run?");
     await toast.waitFor();
-    await toast.locator(".monaco-button", { hasText: "Show" }).click();
+    assert.equal(await link(toast, "Allow").count(), 0);
+    await desk.picture("hidden");
+    await toast.locator(".monaco-button", { hasText: "Show…" }).click();
+    await unnotified();
     const chat = await desk.view("chat");
     const shown = chat.locator(".question pre.command");
     await shown.waitFor();
@@ -63,13 +72,83 @@ await play(desk, {
     const toast = desk.toast("may this run?");
     await toast.waitFor();
     assert.ok((await toast.innerText()).includes("command:workbench.action.files.newUntitledFile"));
-    assert.equal(await toast.locator(".notification-list-item-message a").count(), 0);
-    await toast.locator(".monaco-button", { hasText: "Reject" }).first().click();
+    for (const text of ["git status", "b"]) assert.equal(await page.locator(`.notification-list-item-message a:text-is("${text}")`).count(), 0);
+    await link(toast, "Reject").first().click();
+    await unnotified();
     await desk.idle();
     await desk.send(`call shell {"command": "echo ${"x".repeat(400)}; touch hidden-behind.txt"}`);
     await toast.waitFor();
-    assert.equal(await toast.locator(".monaco-button", { hasText: "Allow" }).count(), 0);
-    await toast.locator(".monaco-button", { hasText: "Reject" }).first().click();
+    assert.equal(await link(toast, "Allow").count(), 0);
+    await link(toast, "Reject").first().click();
     await desk.idle();
+  },
+
+  async "a notification has the answers, comes when the chat is hidden, and goes when one is given elsewhere"() {
+    const chat = await desk.openChat();
+    await desk.say(chat, 'call shell {"command": "echo 1 > answered.txt"}');
+    await chat.locator(".question").waitFor();
+    await unnotified();
+    await desk.run("Show Explorer", "View");
+    const toast = desk.toast("Run echo 1 > answered.txt");
+    await link(toast, "Allow once").waitFor();
+    await link(toast, "Reject").first().waitFor();
+    await desk.picture("answers");
+    await page.keyboard.press("Control+Alt+y");
+    await desk.until("what was allowed", () => existsSync(join(given.workspace, "answered.txt")));
+    await unnotified();
+    await desk.idle();
+    await desk.send('call shell {"command": "echo 2 > by-link.txt"}');
+    await link(desk.toast("Run echo 2 > by-link.txt"), "Allow once").click();
+    await desk.until("what was allowed", () => existsSync(join(given.workspace, "by-link.txt")));
+    await unnotified();
+    await desk.idle();
+  },
+
+  async "an edit that is asked about stands in the editor's diff, and is answered by one key"() {
+    const chat = await desk.openChat();
+    await desk.say(chat, "replace `day 3 Anna` with `day 3 Eve` in story.md");
+    await asked("story.md").waitFor();
+    const sides = () => page.locator(".monaco-diff-editor .view-lines").allInnerTexts();
+    await desk.until("both sides", async () => /day 3 Anna[^]*day 3 Eve/.test((await sides()).join().replaceAll("\u00a0", " ")));
+    assert.ok(await chat.evaluate(() => document.hasFocus()), "whoever types goes on");
+    await desk.picture("diff");
+    await page.keyboard.type("a");
+    assert.ok(disk("story.md").includes("day 3 Anna"), "a letter in the chat answers nothing");
+    await page.locator(".monaco-diff-editor .view-lines").last().click();
+    await page.keyboard.press("a");
+    await desk.until("the edit", () => disk("story.md").includes("day 3 Eve"));
+    await asked("story.md").waitFor({ state: "detached" });
+    await chat.locator(".question").waitFor({ state: "detached" });
+  },
+
+  async "one is rejected with words, which the agent is sent"() {
+    const chat = await desk.view("chat");
+    await chat.locator(".working").waitFor({ state: "hidden" });
+    await desk.say(chat, "replace `day 4 Anna` with `day 4 Eve` in story.md");
+    await asked("story.md").waitFor();
+    await page.locator(".monaco-diff-editor .view-lines").last().click();
+    await page.keyboard.press("r");
+    await desk.picture("words");
+    await desk.fill("Reject", "replace `day 5 Anna` with `day 5 Mary` in story.md");
+    await chat.locator(".user", { hasText: "day 5 Mary" }).waitFor();
+    await asked("story.md").waitFor();
+    await chat.getByRole("button", { name: "Allow once" }).click();
+    await desk.until("the other edit", () => disk("story.md").includes("day 5 Mary"));
+    assert.ok(disk("story.md").includes("day 4 Anna"));
+    await asked("story.md").waitFor({ state: "detached" });
+  },
+
+  async "always, by the diff's button, asks no more"() {
+    const chat = await desk.view("chat");
+    await chat.locator(".working").waitFor({ state: "hidden" });
+    await desk.say(chat, "create new.txt with `made`");
+    await asked("new.txt").waitFor();
+    await chat.getByRole("button", { name: "Open Diff", exact: true }).waitFor();
+    await page.setViewportSize({ width: 760, height: 600 });
+    await desk.configure(join(given.server, "data/Machine/settings.json"), { "workbench.colorTheme": "Default Dark Modern" });
+    await desk.picture("narrow");
+    await page.setViewportSize({ width: 1360, height: 860 });
+    await page.locator(".monaco-workbench .title-actions, .editor-actions").getByRole("button", { name: /Allow Always/ }).first().click();
+    await desk.until("the file", () => existsSync(join(given.workspace, "new.txt")));
   },
 });

@@ -1,10 +1,11 @@
 /** The chat view: passes on what the daemon says to its page, and what the user does there to the daemon. */
 
-import type { Meter, SessionRequestPermissionParams, SessionUpdate } from "sidecar-protocol";
-import { type CancellationToken, CancellationTokenSource, commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
+import type { Meter, SessionUpdate } from "sidecar-protocol";
+import { CancellationTokenSource, commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
 import type { Daemon } from "../daemon";
 import type { Previews } from "../previews";
-import { askPermission, choose } from "./permission";
+import { Asking } from "./asking";
+import { askPermission } from "./permission";
 import type { Sessions } from "../sessions";
 import { blocks, sendTurn } from "../turns";
 import { Diffs } from "./diffs";
@@ -12,7 +13,7 @@ import type { Draft, FromChat, Kept, Question, ShownPart, TakeBack, ToChat } fro
 import { showPage } from "./page";
 import { joined } from "./replay";
 import { Reviews } from "./reviews";
-import { fail, inform } from "./notify";
+import { fail } from "./notify";
 import { openPaths, relative, selectedLines, shownInEditor } from "./shown";
 import { mention } from "./slash";
 
@@ -25,13 +26,13 @@ const KEPT = "sidecar.chat";
 /** Files that complete a mention. */
 const MOST_FOUND = 30;
 const CANCELLED = -32800;
-/** On a notification's button: what it asks about stands whole in the chat. */
-const LOOK = "Show…";
 
 export function registerChat(context: ExtensionContext, daemon: Daemon, sessions: Sessions, previews: Previews): void {
   const chat = new Chat(context, daemon, sessions, new Reviews(daemon, sessions, previews));
   context.subscriptions.push(
     chat.diffs,
+    chat.asking,
+    ...chat.asking.commands,
     commands.registerCommand("sidecar.mention", (file?: Uri) => chat.mention(file)),
     commands.registerCommand("sidecar.explain", (file?: Uri) => chat.explain(file)),
     window.registerWebviewViewProvider("sidecar.chat", chat),
@@ -47,13 +48,14 @@ export function registerChat(context: ExtensionContext, daemon: Daemon, sessions
     daemon.onNotification("session/retrying", (retrying) => retrying.sessionId === sessions.current && chat.post({ type: "retrying", retrying })),
     daemon.onNotification("session/changed", ({ sessionId, cause }) => sessionId === sessions.current && chat.changed(cause)),
     daemon.onPermission((params, token) => {
-      return params.sessionId === sessions.current ? chat.ask(params, token) : askPermission(params, token);
+      return params.sessionId === sessions.current ? chat.asking.ask(params, token) : askPermission(params, token);
     }),
   );
 }
 
 class Chat implements WebviewViewProvider {
   readonly diffs: Diffs;
+  readonly asking: Asking;
   private view: WebviewView | undefined;
   /** The page is there and listens. */
   private listening = false;
@@ -70,8 +72,7 @@ class Chat implements WebviewViewProvider {
   private keeping: NodeJS.Timeout | undefined;
   private drafted = "";
   private mentioned = "";
-  private readonly questions = new Map<number, { question: Question; answer: (optionId: string | undefined) => void }>();
-  private asked = 0;
+  private questions: Question[] = [];
 
   constructor(
     private readonly context: ExtensionContext,
@@ -80,6 +81,7 @@ class Chat implements WebviewViewProvider {
     private readonly reviews: Reviews,
   ) {
     this.diffs = new Diffs(daemon, sessions);
+    this.asking = new Asking((questions) => this.ask(questions), (text) => sendTurn(daemon, sessions, { text, pictures: [] }));
     this.kept = context.workspaceState.get<Kept>(KEPT) ?? { text: "", pictures: [], sent: [] };
   }
 
@@ -87,8 +89,11 @@ class Chat implements WebviewViewProvider {
     this.view = view;
     this.listening = false;
     view.webview.onDidReceiveMessage((message: FromChat) => this.take(message));
+    this.asking.hide(!view.visible);
+    view.onDidChangeVisibility(() => this.asking.hide(!view.visible));
     view.onDidDispose(() => {
       if (this.view !== view) return;
+      this.asking.hide(true);
       this.view = undefined;
       this.listening = false;
     });
@@ -137,11 +142,7 @@ class Chat implements WebviewViewProvider {
     this.busy = false;
     this.problem = message;
     this.post({ type: "busy", busy: false });
-    if (this.daemon.state !== "ready") {
-      // Nobody waits for their answers any more.
-      this.questions.clear();
-      this.postQuestions();
-    }
+    if (this.daemon.state !== "ready") this.asking.forget();
     this.postState();
   }
 
@@ -175,32 +176,6 @@ class Chat implements WebviewViewProvider {
     await commands.executeCommand("sidecar.chat.focus");
   }
 
-  /** Ask in the chat; where that is not in sight, by a notification too, which leads there. The first answer counts. */
-  ask({ toolCall, options }: SessionRequestPermissionParams, token: CancellationToken): Promise<string | undefined> {
-    this.asked += 1;
-    const id = this.asked;
-    return new Promise((done) => {
-      const answer = (optionId: string | undefined) => {
-        this.questions.delete(id);
-        this.postQuestions();
-        done(optionId);
-      };
-      if (!this.listening || !this.view?.visible) void this.notify(id, toolCall, options);
-      this.questions.set(id, { question: { id, toolCall, options }, answer });
-      token.onCancellationRequested(() => answer(undefined));
-      this.flush();
-      this.postQuestions();
-    });
-  }
-
-  private async notify(id: number, toolCall: Question["toolCall"], options: Question["options"]): Promise<void> {
-    const chosen = await choose(toolCall, options, LOOK);
-    const waiting = this.questions.get(id);
-    if (chosen === LOOK) await commands.executeCommand("sidecar.chat.focus");
-    else if (chosen !== undefined && waiting) waiting.answer(chosen);
-    else if (chosen !== undefined) void inform("Sidecar: this question is answered or withdrawn already.");
-  }
-
   private async take(message: FromChat): Promise<void> {
     try {
       await this.act(message);
@@ -224,7 +199,11 @@ class Chat implements WebviewViewProvider {
       case "cancel":
         return this.daemon.notify("session/cancel", { sessionId: this.sessions.id() });
       case "answer":
-        return this.questions.get(message.id)?.answer(message.optionId);
+        return this.asking.answer(message.id, message.optionId);
+      case "reject":
+        return this.asking.reject(message.id);
+      case "showQuestion":
+        return this.asking.open(message.id, false);
       case "diff":
         return this.diffs.open(message.change);
       case "review":
@@ -322,8 +301,15 @@ class Chat implements WebviewViewProvider {
     if (sessionId === this.sessions.current) this.post({ type: "checkpoints", checkpoints });
   }
 
+  /** What is asked stands below what it is about. */
+  private ask(questions: Question[]): void {
+    this.questions = questions;
+    this.flush();
+    this.postQuestions();
+  }
+
   private postQuestions(): void {
-    const questions = [...this.questions.values()].map(({ question }) => question);
+    const { questions } = this;
     if (this.view) this.view.badge = questions.length ? { value: questions.length, tooltip: "Sidecar asks for permission" } : undefined;
     this.post({ type: "questions", questions });
   }

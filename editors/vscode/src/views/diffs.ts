@@ -1,28 +1,18 @@
 /** Opens what a call or a turn changed in the editor's diff. Whole texts are worked out from the daemon's diffs. */
 
-import { commands, type Disposable, type TextDocumentContentProvider, Uri, workspace } from "vscode";
+import { commands, Uri } from "vscode";
 import type { Daemon } from "../daemon";
-import { closeDiffs, current } from "../previews";
 import type { Sessions } from "../sessions";
+import { current, Texts } from "../texts";
 import { side, takenOut } from "../unified";
 import type { Change } from "./messages";
 
-const SCHEME = "sidecar-change";
-
-export class Diffs implements TextDocumentContentProvider, Disposable {
-  private readonly texts = new Map<string, string>();
-  private readonly registered = workspace.registerTextDocumentContentProvider(SCHEME, this);
-  private shown = 0;
-
+export class Diffs extends Texts {
   constructor(
     private readonly daemon: Daemon,
     private readonly sessions: Sessions,
   ) {
-    void closeDiffs(SCHEME);
-  }
-
-  provideTextDocumentContent(uri: Uri): string {
-    return this.texts.get(uri.toString()) ?? "";
+    super("sidecar-change");
   }
 
   async open(change: Change): Promise<void> {
@@ -31,10 +21,7 @@ export class Diffs implements TextDocumentContentProvider, Disposable {
     if (!diff) throw new Error(`There is no difference in ${path}.`);
     const after = await this.after(change, diff);
     const before = after === undefined ? undefined : takenOut(after, diff);
-    // A number of its own, because the editor keeps documents that it has seen.
-    this.shown += 1;
-    const left = this.put(path, "before", before ?? side(diff, "-"));
-    const right = this.put(path, "after", before === undefined ? side(diff, "+") : (after ?? ""));
+    const [left, right] = this.sides(path, before ?? side(diff, "-"), before === undefined ? side(diff, "+") : (after ?? ""));
     await commands.executeCommand("vscode.diff", left, right, `${path} (Sidecar's change)`, { preview: true });
   }
 
@@ -61,16 +48,5 @@ export class Diffs implements TextDocumentContentProvider, Disposable {
     if (from === undefined) return "";
     const { files } = await this.daemon.request("checkpoint/diff", { sessionId: this.sessions.id(), from, path, ...(to && { to }) });
     return files.find((file) => file.path === path)?.diff ?? "";
-  }
-
-  private put(path: string, name: string, text: string): Uri {
-    const uri = Uri.from({ scheme: SCHEME, path: `/${path}`, query: `${this.shown}-${name}` });
-    this.texts.set(uri.toString(), text);
-    return uri;
-  }
-
-  dispose(): void {
-    this.registered.dispose();
-    this.texts.clear();
   }
 }

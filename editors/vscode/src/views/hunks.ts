@@ -6,6 +6,27 @@ export interface Hunk {
   newText: string;
 }
 
+/** Both sides of the file that has this text now; where the hunks have no one place in it, those alone. */
+export function sidesOf(now: string, hunks: readonly Hunk[]): [string, string] {
+  const [before, after] = [[] as string[], [] as string[]];
+  let rest = now.replace(/\r\n/g, "\n");
+  for (const { oldText, newText } of hunks) {
+    const old = oldText ?? "";
+    const at = `\n${rest}`.indexOf(`\n${old}`);
+    const again = `\n${rest}`.indexOf(`\n${old}`, at + 1);
+    if (at < 0 || (old ? again >= 0 : rest !== "")) return alone(hunks);
+    before.push(rest.slice(0, at), old);
+    after.push(rest.slice(0, at), newText);
+    rest = rest.slice(at + old.length);
+  }
+  return [[...before, rest].join(""), [...after, rest].join("")];
+}
+
+function alone(hunks: readonly Hunk[]): [string, string] {
+  const joined = (texts: string[]) => texts.map((text) => text.replace(/\n?$/, "\n")).join("⋯\n");
+  return [joined(hunks.map(({ oldText }) => oldText ?? "")), joined(hunks.map(({ newText }) => newText))];
+}
+
 /** Hunks as a unified diff: what is the same at their ends, what goes, what comes. */
 export function unified(hunks: Hunk[]): string {
   return hunks.map(({ oldText, newText }) => `@@\n${lines(split(oldText ?? ""), split(newText))}`).join("");

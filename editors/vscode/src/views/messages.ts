@@ -105,6 +105,9 @@ export type FromChat =
   | { type: "mention"; uris: string[] }
   | { type: "cancel" }
   | { type: "answer"; id: number; optionId: string }
+  /** The extension asks for words for the agent. */
+  | { type: "reject"; id: number }
+  | { type: "showQuestion"; id: number }
   | { type: "diff"; change: Change }
   | { type: "review"; from: string; path: string }
   | ({ type: "takeBack" } & TakeBack)

@@ -5,7 +5,8 @@ import { visible } from "./visible";
 
 type Notify = (text: string, ...buttons: string[]) => Thenable<string | undefined>;
 
-const plain = (text: string) => visible(text).replace(/\]\(/g, "] (");
+/** Text that the editor makes no links of. */
+export const plain = (text: string) => visible(text).replace(/\]\(/g, "] (");
 
 export const inform: Notify = (text, ...buttons) => window.showInformationMessage(plain(text), ...buttons);
 export const warn: Notify = (text, ...buttons) => window.showWarningMessage(plain(text), ...buttons);

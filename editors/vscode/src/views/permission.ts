@@ -1,13 +1,19 @@
 /** Asks by a notification whether a call may run. */
 
 import type { PermissionOption, PermissionToolCall, SessionRequestPermissionParams } from "sidecar-protocol";
-import { type CancellationToken, window } from "vscode";
-import { demand, warn } from "./notify";
+import { type CancellationToken, ProgressLocation, window } from "vscode";
+import { demand, plain, warn } from "./notify";
 import { says, visible } from "./visible";
 
 const MORE = "More…";
 /** Characters of a call that a notification shows whole. */
 const MOST = 300;
+
+/** What a notification says of a call, and whether that is all of it. */
+function briefly({ title = "a tool", content = [], rawInput }: PermissionToolCall): { question: string; whole: boolean } {
+  const whole = says(title, rawInput ?? {}) && title.length <= MOST && !title.includes("\n") && !content.length;
+  return { question: `Sidecar: ${whole ? title : `${title.split("\n")[0]?.slice(0, MOST)} …`} — may this run?`, whole };
+}
 
 /** Ask for a session that no view shows: give the id of the chosen option; a turn that is cancelled meanwhile ends the question. */
 export async function askPermission({ toolCall, options }: SessionRequestPermissionParams, token: CancellationToken): Promise<string | undefined> {
@@ -15,21 +21,36 @@ export async function askPermission({ toolCall, options }: SessionRequestPermiss
   return Promise.race([choose(toolCall, options), cancelled]);
 }
 
-/** Give the id of the chosen option, or the name of the other `button`, which leads to where all is shown. */
-export async function choose(toolCall: PermissionToolCall, options: PermissionOption[], button?: string): Promise<string | undefined> {
-  const { title = "a tool", content = [], rawInput } = toolCall;
-  const whole = says(title, rawInput ?? {}) && title.length <= MOST && !title.includes("\n") && !content.length;
-  const question = `Sidecar: ${whole ? title : `${title.split("\n")[0]?.slice(0, MOST)} …`} — may this run?`;
+async function choose(toolCall: PermissionToolCall, options: PermissionOption[]): Promise<string | undefined> {
+  const { question, whole } = briefly(toolCall);
   // A notification has room for few buttons: what holds for once stands there, the rest behind the last.
-  const once = options.filter(({ kind }) => kind.endsWith("_once"));
-  // What it cannot show whole is not allowed there.
-  const short = whole || !button ? once : once.filter(({ kind }) => kind === "reject_once");
-  const more = whole || !button ? options.filter((one) => !short.includes(one)).map(() => MORE).slice(0, 1) : [];
-  const buttons = [...(button ? [button] : []), ...short.map(({ name }) => name), ...more];
-  const detail = `${title}\n\n${JSON.stringify(rawInput ?? {}, null, 2)}`;
-  const chosen = await (whole || button ? warn(question, ...buttons) : demand("Sidecar: may this run?", detail, ...buttons));
-  if (chosen === undefined || chosen === button) return chosen;
+  const short = options.filter(({ kind }) => kind.endsWith("_once"));
+  const buttons = [...short.map(({ name }) => name), ...(short.length < options.length ? [MORE] : [])];
+  const detail = `${toolCall.title ?? "a tool"}\n\n${JSON.stringify(toolCall.rawInput ?? {}, null, 2)}`;
+  const chosen = await (whole ? warn(question, ...buttons) : demand("Sidecar: may this run?", detail, ...buttons));
   if (chosen !== MORE) return short.find(({ name }) => name === chosen)?.optionId;
   const lines = options.map(({ name, optionId }) => ({ label: visible(name), optionId }));
   return (await window.showQuickPick(lines, { title: visible(question), ignoreFocusOut: true }))?.optionId;
+}
+
+/** On the only button of a notification; the editor takes its words, though the interface says `true` alone. */
+const SHOW = "Show…" as unknown as true;
+
+/**
+ * Show a question and its answers until the result is called; `show` is called by the button.
+ *
+ * One with several buttons could not be taken away again. A progress can; its answers are links to commands.
+ */
+export function notice(toolCall: PermissionToolCall, options: PermissionOption[], link: (optionId: string) => string, show: () => void): () => void {
+  const { question, whole } = briefly(toolCall);
+  // What it cannot show whole is not allowed there.
+  const offered = whole ? options : options.filter(({ kind }) => kind === "reject_once");
+  const links = offered.map(({ name, optionId }) => `[${plain(name).replace(/[[\]]/g, "")}](${link(optionId)})`).join(" · ");
+  let close = () => {};
+  const gone = new Promise<void>((done) => (close = done));
+  void window.withProgress({ location: ProgressLocation.Notification, title: `${plain(question)} ${links}`, cancellable: SHOW }, (_, token) => {
+    token.onCancellationRequested(show);
+    return gone;
+  });
+  return close;
 }

@@ -1,0 +1,148 @@
+/** The questions of this window's session: in the chat, an edit in the editor's diff too, and while the chat is hidden by notifications. */
+
+import type { SessionRequestPermissionParams } from "sidecar-protocol";
+import { type CancellationToken, commands, type Disposable, Uri, window } from "vscode";
+import { current, Texts } from "../texts";
+import { type Hunk, sidesOf } from "./hunks";
+import type { Question } from "./messages";
+import { inform } from "./notify";
+import { notice } from "./permission";
+import { visible } from "./visible";
+
+const SCHEME = "sidecar-question";
+/** Milliseconds that a question has stood before a key answers it: nobody allows what just came instead of another. */
+const SEEN = 500;
+
+interface Waiting {
+  question: Question;
+  since: number;
+  answer: (optionId: string | undefined) => void;
+  /** Take its notification away. */
+  unnotify?: () => void;
+  /** The right side of its diff. */
+  right?: Uri;
+}
+
+export class Asking extends Texts {
+  private readonly waiting = new Map<number, Waiting>();
+  private asked = 0;
+  private hidden = true;
+
+  /** `changed` is called with what waits; `words` takes what the agent is to be told. */
+  constructor(private readonly changed: (questions: Question[]) => void, private readonly words: (text: string) => Promise<unknown>) {
+    super(SCHEME);
+  }
+
+  get commands(): Disposable[] {
+    const acts: Record<string, () => unknown> = {
+      allow: () => this.byKey("allow_once"),
+      allowAlways: () => this.byKey("allow_always"),
+      reject: () => this.reject(this.meant?.question.id ?? 0),
+    };
+    return [
+      commands.registerCommand("sidecar.answer", (id: number, option: number) => this.byLink(id, option)),
+      ...Object.entries(acts).map(([name, act]) => commands.registerCommand(`sidecar.${name}`, act)),
+    ];
+  }
+
+  /** Ask; the first answer counts, wherever it is given. */
+  ask({ toolCall, options }: SessionRequestPermissionParams, token: CancellationToken): Promise<string | undefined> {
+    this.asked += 1;
+    const id = this.asked;
+    return new Promise((done) => {
+      const answer = (optionId: string | undefined) => {
+        const one = this.waiting.get(id);
+        this.waiting.delete(id);
+        one?.unnotify?.();
+        if (one?.right) void this.close(one.right);
+        this.tell();
+        done(optionId);
+      };
+      this.waiting.set(id, { question: { id, toolCall, options }, since: Date.now(), answer });
+      token.onCancellationRequested(() => answer(undefined));
+      this.tell();
+      this.notifyHidden();
+      void this.open(id);
+    });
+  }
+
+  answer(id: number, optionId: string): void {
+    this.waiting.get(id)?.answer(optionId);
+  }
+
+  /** Reject a call, with words for the agent if there are any; Escape leaves it waiting. */
+  async reject(id: number): Promise<void> {
+    const one = this.waiting.get(id);
+    const option = one?.question.options.find(({ kind }) => kind === "reject_once");
+    if (!one || !option) return;
+    const text = await window.showInputBox({ title: "Sidecar: Reject", prompt: "What should be done instead? Enter alone only rejects.", ignoreFocusOut: true });
+    if (text === undefined) return;
+    if (!this.waiting.has(id)) return void inform("Sidecar: this question is answered or withdrawn already.");
+    one.answer(option.optionId);
+    if (text.trim()) await this.words(text.trim());
+  }
+
+  /** Show an edit in the editor's diff; whoever is elsewhere stays there. */
+  async open(id: number, preserveFocus = true): Promise<void> {
+    const one = this.waiting.get(id);
+    const blocks = (one?.question.toolCall.content ?? []).filter(({ type }) => type === "diff") as unknown as (Hunk & { path: string })[];
+    const [first] = blocks;
+    if (!one || !first) return;
+    const now = await current(Uri.file(first.path));
+    const [left, right] = this.sides(first.path, ...(sidesOf(now, blocks).map(visible) as [string, string]));
+    if (!this.waiting.has(id)) return;
+    if (one.right) await this.close(one.right);
+    one.right = right;
+    const name = visible(first.path.slice(first.path.lastIndexOf("/") + 1));
+    await commands.executeCommand("vscode.diff", left, right, `${name}: may this be changed?`, { preview: false, preserveFocus });
+    if (!this.waiting.has(id)) await this.close(right);
+  }
+
+  /** Whether the chat is out of sight: then questions are notifications. */
+  hide(hidden: boolean): void {
+    this.hidden = hidden;
+    if (hidden) return this.notifyHidden();
+    for (const one of this.waiting.values()) {
+      one.unnotify?.();
+      delete one.unnotify;
+    }
+  }
+
+  /** Nobody waits for answers any more. */
+  forget(): void {
+    for (const one of [...this.waiting.values()]) one.answer(undefined);
+  }
+
+  tell(): void {
+    void commands.executeCommand("setContext", "sidecar.asked", this.waiting.size > 0);
+    this.changed([...this.waiting.values()].map(({ question }) => question));
+  }
+
+  private notifyHidden(): void {
+    if (!this.hidden) return;
+    for (const one of this.waiting.values()) {
+      const { id, toolCall, options } = one.question;
+      const link = (optionId: string) => `command:sidecar.answer?${encodeURIComponent(JSON.stringify([id, options.findIndex((option) => option.optionId === optionId)]))}`;
+      one.unnotify ??= notice(toolCall, options, link, () => void commands.executeCommand("sidecar.chat.focus"));
+    }
+  }
+
+  private byLink(id: number, option: number): void {
+    const one = this.waiting.get(id);
+    const chosen = one?.question.options[option];
+    if (chosen) one.answer(chosen.optionId);
+  }
+
+  /** The question whose diff is in front, else the oldest. */
+  private get meant(): Waiting | undefined {
+    const front = window.activeTextEditor?.document.uri.toString();
+    const all = [...this.waiting.values()];
+    return all.find(({ right }) => right && right.toString() === front) ?? all[0];
+  }
+
+  private byKey(kind: "allow_once" | "allow_always"): void {
+    const one = this.meant;
+    const option = one?.question.options.find((each) => each.kind === kind);
+    if (one && option && Date.now() - one.since > SEEN) one.answer(option.optionId);
+  }
+}
