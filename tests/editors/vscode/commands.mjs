@@ -19,13 +19,11 @@ await play(desk, {
     await desk.send("run `echo ran > ran.txt`");
     await desk.toast("may this run?").waitFor();
     await desk.picture("permission");
-    await desk.toast("may this run?").locator(".monaco-button", { hasText: "Reject" }).first().click();
+    await desk.toast("may this run?").locator("a", { hasText: "Reject" }).first().click();
     await desk.idle();
     await desk.send("run `echo ran > ran.txt`");
-    await desk.toast("may this run?").locator(".monaco-button", { hasText: "More" }).click();
-    await desk.row("Always allow").waitFor();
-    await desk.picture("more");
-    await desk.pick("Allow");
+    await desk.toast("may this run?").locator("a", { hasText: "Always allow" }).waitFor();
+    await desk.toast("may this run?").locator("a", { hasText: "Allow once" }).click();
     await desk.idle();
     assert.equal(readFileSync(join(given.workspace, "ran.txt"), "utf8"), "ran\n");
   },

@@ -18,7 +18,7 @@ await play(desk, {
 
   async "a rule that the folder has allows nothing"() {
     await desk.send("run `echo ran > ran.txt`");
-    await desk.toast("may this run?").locator(".monaco-button", { hasText: "Reject" }).first().click();
+    await desk.toast("may this run?").locator("a", { hasText: "Reject" }).first().click();
     await desk.idle();
     assert.ok(!existsSync(join(given.workspace, "ran.txt")));
   },
