@@ -5,8 +5,8 @@ from dataclasses import replace
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.arrivals import shorten_arrivals
 from sidecar.core.plans.guard import NOTES, untouchable
-from sidecar.core.plans.note import Room, aftermath, write_note
-from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation
+from sidecar.core.plans.note import aftermath, write_note
+from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Room, Situation
 from sidecar.core.plans.typed_text import is_media
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder

@@ -8,8 +8,17 @@ from sidecar.core.engine.admission import Candidate, Refusal, refusals
 from sidecar.core.engine.emergency import cut_newest, drop_oldest
 from sidecar.core.parts import PartId
 from sidecar.core.plans.guard import first_typed, must_stay
-from sidecar.core.plans.plan import OPTIONAL, Change, Plan, Policy, Situation, Standing, compression
-from sidecar.core.plans.rebuild import WORTHWHILE, Keeping
+from sidecar.core.plans.plan import (
+    OPTIONAL,
+    Change,
+    Keeping,
+    Plan,
+    Policy,
+    Situation,
+    Standing,
+    compression,
+)
+from sidecar.core.plans.rebuild import WORTHWHILE
 from sidecar.core.plans.typed_text import shorten_goal
 from sidecar.core.policies import policies
 from sidecar.core.prompt.budget import Budget, at_most

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
 from sidecar.core.plans.guard import NOTES, with_thinking_dropped
-from sidecar.core.plans.note import Room, aftermath, write_note
-from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation, Standing, Summary
+from sidecar.core.plans.note import aftermath, write_note
+from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Room, Situation, Standing, Summary
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Truncated
 from sidecar.core.text.truncate import Keep

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from sidecar.core.conversation.call_outcome import LONGEST, one_line
+from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.conversation.task_news import TaskEnd, task_end
 from sidecar.core.ledger.deeds import (
     IN_BACKGROUND,
@@ -25,7 +25,7 @@ from sidecar.core.ledger.net_changes import (
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId
 from sidecar.core.plans.outcomes import Upshot, failures_in, short
-from sidecar.core.plans.plan import REWRITE_ID, Change, UnitsShown
+from sidecar.core.plans.plan import REWRITE_ID, Change, Room, UnitsShown
 from sidecar.core.plans.standing_rules import standing_rules
 from sidecar.core.plans.told_failures import (
     FAILED,
@@ -57,27 +57,6 @@ LONG_AGO = 30
 THREAD = 100
 """Characters of a text's first line."""
 _MARKS: dict[TodoProgress, str] = {"in_progress": "[~]", "planned": "[ ]", "done": "[x]"}
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """Most tokens per section of a note.
-
-    `quoted`: characters for an attempt, and for its error. `story`: of passages, which replace the
-    sections on asked, worked and said. `hunks`: of what edits came to. `rules`: of those out of
-    view.
-    """
-
-    asked: int = 1_500
-    commands: int = 200
-    prose: int = 700
-    story: int = 0
-    hunks: int = 0
-    rules: int = 0
-    todo: int = 500
-    subtasks: int = 200
-    failures: int | None = None
-    quoted: int = LONGEST
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
+from sidecar.core.conversation.call_outcome import LONGEST
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.budget import at_most
@@ -208,6 +209,52 @@ def compression(situation: Situation, plan: Plan) -> float:
     before = sum([change.tokens_before for change in plan.changes])
     before += sum([item.tokens for item in retired_items(situation, plan)])
     return before / max(1, before - (plan.tokens_before - plan.tokens_after))
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Most tokens per section of a note.
+
+    `quoted`: characters for an attempt, and for its error. `story`: of passages, which replace the
+    sections on asked, worked and said. `hunks`: of what edits came to. `rules`: of those out of
+    view.
+    """
+
+    asked: int = 1_500
+    commands: int = 200
+    prose: int = 700
+    story: int = 0
+    hunks: int = 0
+    rules: int = 0
+    todo: int = 500
+    subtasks: int = 200
+    failures: int | None = None
+    quoted: int = LONGEST
+
+
+STORY = Room(asked=0, commands=0, prose=0, story=3_600, hunks=1_500, rules=13_000)
+"""What is asked, run and said is told in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How much a rebuild keeps.
+
+    Blocks take `keep` tokens, at most `KEEP_SHARE` of the window, each worth `density` (chance per
+    token) at least; `tail` is the newest requests' share of the window. Typed messages, in tokens:
+    `first` message, `each` other, `typed` in all, `old` for rules and first words. Caps, in windows
+    times `share`: 1/8 for `first`, 1/10 for `typed`, 1/16 for `old`.
+    """
+
+    keep: int = 10_000
+    density: float = 3e-5
+    tail: float = 0.005
+    first: int = 4_000
+    each: int = 2_500
+    typed: int = 8_000
+    old: int = 8_000
+    room: Room = STORY
+    share: float = 1.0
 
 
 class Policy(Protocol):

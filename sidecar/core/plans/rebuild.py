@@ -15,9 +15,18 @@ from sidecar.core.plans.guard import NOTES, first_typed, must_stay, running_turn
 from sidecar.core.plans.images import HEAD as IMAGES_HEAD
 from sidecar.core.plans.images import Stretch, images, stretches
 from sidecar.core.plans.knapsack import Piece, choose
-from sidecar.core.plans.note import Room, aftermath, write_note
+from sidecar.core.plans.note import aftermath, write_note
 from sidecar.core.plans.outcomes import Upshot, upshot_of
-from sidecar.core.plans.plan import OPTIONAL, REWRITE_ID, Change, Plan, Situation, Standing
+from sidecar.core.plans.plan import (
+    OPTIONAL,
+    REWRITE_ID,
+    Change,
+    Keeping,
+    Plan,
+    Room,
+    Situation,
+    Standing,
+)
 from sidecar.core.plans.story import tell_story
 from sidecar.core.plans.typed_text import TypedRoom, stays
 from sidecar.core.plans.value import chances, needs
@@ -50,31 +59,6 @@ HEAD = (
     "were, and between them, in brackets with ⋯, what was left out, above what came of it in "
     f'order. recall {{"id": "{REWRITE_ID}"}} lists it all; with "pattern" it searches.]'
 )
-
-
-STORY = Room(asked=0, commands=0, prose=0, story=3_600, hunks=1_500, rules=13_000)
-"""What is asked, run and said is told in its place."""
-
-
-@dataclass(frozen=True, slots=True)
-class Keeping:
-    """How much a rebuild keeps.
-
-    Blocks take `keep` tokens, at most `KEEP_SHARE` of the window, each worth `density` (chance per
-    token) at least; `tail` is the newest requests' share of the window. Typed messages, in tokens:
-    `first` message, `each` other, `typed` in all, `old` for rules and first words. Caps, in windows
-    times `share`: 1/8 for `first`, 1/10 for `typed`, 1/16 for `old`.
-    """
-
-    keep: int = 10_000
-    density: float = 3e-5
-    tail: float = 0.005
-    first: int = 4_000
-    each: int = 2_500
-    typed: int = 8_000
-    old: int = 8_000
-    room: Room = STORY
-    share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

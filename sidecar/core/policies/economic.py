@@ -7,10 +7,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from sidecar.core.plans.arrivals import shorten_arrivals
 from sidecar.core.plans.plan import (
     OPTIONAL,
+    STORY,
+    Keeping,
     Plan,
     Situation,
     Standing,
@@ -18,20 +21,14 @@ from sidecar.core.plans.plan import (
     compression,
     retired_items,
 )
-from sidecar.core.plans.rebuild import (
-    STORY,
-    Keeping,
-    Sifted,
-    basis_of,
-    rebuild,
-    sift,
-)
 from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Cause, Dropped
-from sidecar.core.summaries.model_summary import SummaryWriter, note_of, summary_in
-from sidecar.core.summaries.sections import shortened
+
+if TYPE_CHECKING:
+    from sidecar.core.plans.rebuild import Sifted
+    from sidecar.core.summaries.model_summary import SummaryWriter
 
 ROOM = replace(STORY, story=1_000, hunks=700)
 """For the story: longer ones cost more than they keep of what is needed word for word."""
@@ -141,6 +138,9 @@ class Economic:
         return replace(plan, reason=self._reason(st, cause, plan), figures=figures)
 
     def _rebuilt(self, situation: Situation, cause: Cause) -> Plan | None:
+        # Who only measures a session plans nothing, and need not wait a twentieth of a second.
+        from sidecar.core.plans.rebuild import basis_of, rebuild, sift  # noqa: PLC0415
+
         st = situation.standing
         basis = basis_of(situation, cause)
         plan = rebuild(sift(basis, self.keeping), cause, self.name)
@@ -151,7 +151,7 @@ class Economic:
             return plan
 
         @cache
-        def sifted(share: float) -> Sifted:
+        def sifted(share: float) -> "Sifted":
             return sift(basis, less(self.keeping, share))
 
         @cache
@@ -177,7 +177,7 @@ class Economic:
             at = bisect_left(LESS, True, key=fits)
         return wider(LESS[at]) if at < len(LESS) else least
 
-    def _may_fit(self, sifted: Sifted, cause: Cause, most: float) -> bool:
+    def _may_fit(self, sifted: "Sifted", cause: Cause, most: float) -> bool:
         if sifted.basis.situation.standing.used - sifted.freed > most:
             return False
         left = max(1, sifted.before - sifted.freed)
@@ -191,6 +191,8 @@ class Economic:
         return compression(situation, self._told(situation, plan)) >= LEAST_COMPRESSION
 
     def _told(self, situation: Situation, plan: Plan) -> Plan:
+        from sidecar.core.summaries.model_summary import summary_in  # noqa: PLC0415 - as above
+
         notes = [item.unit.text for item in retired_items(situation, plan)]
         before = [(note, text) for note in notes if (text := summary_in(note))]
         if before:
@@ -278,6 +280,9 @@ class Economic:
 def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
     if len(notes) == 1:
         return notes[0]
+    from sidecar.core.summaries.model_summary import note_of  # noqa: PLC0415 - as above
+    from sidecar.core.summaries.sections import shortened  # noqa: PLC0415 - as above
+
     by: SummaryWriter = (
         "model" if any("written by a model" in note for note in notes) else "extract"
     )

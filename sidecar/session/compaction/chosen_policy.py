@@ -6,7 +6,6 @@ from sidecar.config.reload import CurrentSettings
 from sidecar.config.strategies import NOTHING
 from sidecar.core.plans.plan import Policy
 from sidecar.core.policies import DEFAULT, policies
-from sidecar.core.policies.evict import HYBRID, weighed
 from sidecar.core.policies.manual import MANUAL
 from sidecar.core.policies.policy_plugins import PluginPolicy, TellProblem
 from sidecar.session.session_settings import SessionSettings
@@ -30,8 +29,11 @@ class ChosenPolicy:
     def known(self, name: str) -> Policy | None:
         agents, agent = self._current.config.agents, self._settings.text("agent")
         weights = agents.get(agent, NOTHING).weights
-        if weights and name == HYBRID:
-            return weighed(weights)
+        if weights:
+            from sidecar.core.policies.evict import HYBRID, weighed  # noqa: PLC0415 - few have any
+
+            if name == HYBRID:
+                return weighed(weights)
         policy = policies().get(name)
         if not isinstance(policy, PluginPolicy):
             return policy

@@ -11,7 +11,7 @@ from sidecar.core.plans import (
     typed_text,
     value,
 )
-from sidecar.core.plans.note import Room
+from sidecar.core.plans.plan import Room
 from sidecar.core.plans.rebuild import Keeping
 from sidecar.core.policies import scorers
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from sidecar.core.ledger.replacements import Replacement
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
-from sidecar.core.plans.note import Room, write_note
-from sidecar.core.plans.plan import Change
+from sidecar.core.plans.note import write_note
+from sidecar.core.plans.plan import Change, Room
 from sidecar.core.prompt.visibility import Dropped
 from tests.core.plans.test_note import HEAD, items, left_by, lines
 
