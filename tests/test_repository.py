@@ -155,7 +155,7 @@ def test_the_wheel_has_the_vocabulary() -> None:
         check=False,
         timeout=30,
     ).stdout
-    assert "cl100k_base.xz" in listed
+    assert "cl100k_base.zz" in listed
 
 
 PURE = {

@@ -23,10 +23,9 @@ from sidecar_client.messages import (
 )
 
 from sidecar.commands import checkpoint_tables as draw
-from sidecar.commands.terminal import refused, shown, terminal
+from sidecar.commands.terminal import refused, run_async, shown, terminal
 from sidecar.config import load
 from sidecar.core import errors
-from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.parts import SessionId
 from sidecar.core.text.visible import visible_json
 from sidecar.daemon.stores import open_store
@@ -37,6 +36,7 @@ from sidecar.wire.methods.listings import listing_json
 if TYPE_CHECKING:
     from sidecar_client import Client
 
+    from sidecar.core.files.reconcile import OnConflict
     from sidecar.session.interface import Scope
 
 _UNASKED = "Nothing has been asked in this session yet."
@@ -59,7 +59,7 @@ class RestoreChoices:
     """How to restore; `paths`: relative to the session's folder."""
 
     scope: "Scope" = "both"
-    on_conflict: OnConflict = "refuse"
+    on_conflict: "OnConflict" = "refuse"
     paths: tuple[str, ...] = ()
     markers: bool = False
     yes: bool = False
@@ -74,7 +74,7 @@ def show(session: str, *, as_json: bool) -> int:
     console = terminal()
 
     try:
-        listed = asyncio.run(_stored(SessionId(session)))
+        listed = run_async(_stored(SessionId(session)))
     except errors.SidecarError as error:
         return refused(console, error.message)
     if as_json:

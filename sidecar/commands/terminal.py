@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -11,6 +11,8 @@ from rich.style import Style
 from rich.text import Text
 
 from sidecar.core.text.visible import visible, visible_lines
+
+T = TypeVar("T")
 
 PIPED_WIDTH = 168
 """Without a known terminal: enough for all columns of a replay."""
@@ -67,6 +69,19 @@ def many(number: int, what: str) -> str:
 def say_each(console: Console, notes: Iterable[str]) -> None:
     for note in notes:
         console.print(shown(f"- {note}"), soft_wrap=True)
+
+
+def run_async(work: Coroutine[object, object, T]) -> T:
+    """As `asyncio.run`, which puts a task's whole result into words as it ends."""
+    import asyncio  # noqa: PLC0415 - most of what is typed needs none
+
+    results: list[T] = []
+
+    async def without_result() -> None:
+        results.append(await work)
+
+    asyncio.run(without_result())
+    return results[0]
 
 
 def run(app: typer.Typer) -> int:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
+from sidecar.commands.terminal import run_async
 from sidecar.config import Config, load
 from sidecar.config.reload import CurrentSettings
 from sidecar.core.parts import SessionId
@@ -31,17 +32,17 @@ def course_of(session: str | None, *, last: bool, sized: bool = True) -> Course:
 
     Removes likely keys; sizes requests by region if `sized`. Raises SidecarError.
     """
-    return asyncio.run(_read(session, last=last, sized=sized))
+    return run_async(_read(session, last=last, sized=sized))
 
 
 def stored_of(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
     """Raises as `course_of`."""
-    return asyncio.run(_stored(session, last=last))
+    return run_async(_stored(session, last=last))
 
 
 def sent_text(session: str | None, *, last: bool) -> str:
     """Raises as `course_of`."""
-    return asyncio.run(_sent(session, last=last))
+    return run_async(_sent(session, last=last))
 
 
 @asynccontextmanager
