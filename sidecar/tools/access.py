@@ -91,7 +91,8 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
     if spec.kind == "edit":
         refuse_git(place)
         found = _writing(found, (path,), [place.real], context.cwd, context)
-    spelt = tuple(name for name in spelt_names(path, context.cwd) if name != place.shown)
+    known = {place.shown, str(place.real)}
+    spelt = tuple(name for name in spelt_names(path, context.cwd) if name not in known)
     return replace(found, title=f"{_VERBS[spec.name]} {place.shown}", spelt=spelt)
 
 
