@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.editors.installed import CHROMIUM, EDITORS, EXTENSION, HERE, NODE, ROOT, missing
+from tests.fakes.messages_api import FakeMessagesApi, text, tools
 
 LIMIT = 400
 """Seconds for a whole scenario; each wait in it has a limit of its own."""
@@ -36,6 +37,12 @@ STORY = "# A story\n" + "".join(
     for n in range(60)
 )
 
+FOURTH = """It is [the fourth](numbers.txt#L4), and `story.md:12` has none:
+
+```text
+four
+```
+"""
 GREETER = '''"""Greets people."""
 
 
@@ -191,6 +198,22 @@ def test_the_input_of_the_chat(given: dict[str, str]) -> None:
 
 def test_a_turn_is_reviewed_hunk_by_hunk(given: dict[str, str]) -> None:
     play("review.mjs", given)
+
+
+def test_an_earlier_message_is_edited_and_sent_again(given: dict[str, str]) -> None:
+    play("edited.mjs", given)
+
+
+def test_what_was_answered_leaves_the_chat(given: dict[str, str], tmp_path: Path) -> None:
+    machine = tmp_path / "server/data/Machine/settings.json"
+    edit = {"path": "a.txt", "oldText": "three\n", "newText": "three\nfour\n"}
+    with FakeMessagesApi() as api:
+        api.script(text(FOURTH), tools(("call_1", "edit_file", edit)), text("Done."))
+        chosen = {"sidecar.model": "claude-sonnet-4-6", "sidecar.baseUrl": api.url}
+        settings = {**json.loads(machine.read_text()), **chosen, "sidecar.permissions.allow": []}
+        del settings["sidecar.window"]
+        machine.write_text(json.dumps(settings))
+        play("blocks.mjs", {**given, "answer": FOURTH}, ANTHROPIC_API_KEY="sk-test")
 
 
 def test_the_picture_of_the_readme_can_be_taken(given: dict[str, str], tmp_path: Path) -> None:

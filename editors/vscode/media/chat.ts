@@ -1,10 +1,11 @@
 /** The chat's page: takes messages of the extension and shows them. */
 
-import type { Draft, FromChat, Kept, Picture, ToChat } from "../src/views/messages";
+import type { Block, Draft, FromChat, Kept, Picture, ToChat } from "../src/views/messages";
 import { Composer } from "./composer";
 import { button, el, fill } from "./dom";
 import { host } from "./host";
 import { icon } from "./icons";
+import { BLOCK } from "./markdown";
 import { Questions } from "./questions";
 import { type Task, tasks } from "./toolcall";
 import { Transcript } from "./transcript";
@@ -42,6 +43,7 @@ document.body.append(
   el("footer.foot", {}, transcript.jump, banner, questions.element, plan, composer.element),
 );
 document.body.addEventListener("click", followLink);
+document.body.addEventListener(BLOCK, (event) => send((event as CustomEvent<Block>).detail));
 // Whoever comes into the view comes to type, unless they were at something in it.
 addEventListener("focus", () => document.activeElement === document.body && composer.focus());
 welcome.append(
@@ -97,7 +99,7 @@ function take(message: ToChat): void {
     case "retrying":
       return transcript.retrying(message.retrying);
     case "draft":
-      return composer.put({ text: message.text, pictures: [] });
+      return composer.put(message);
     case "reviewed":
       return transcript.reviewed(message);
     case "kept":

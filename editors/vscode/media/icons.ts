@@ -16,6 +16,7 @@ const PATHS = {
   stop: "M4.5 4.5h7v7h-7z",
   chevron: "M6 4l4 4-4 4",
   copy: "M5.5 5.5h8v8h-8z M10.5 5.5v-3h-8v8h3",
+  insert: "M8 2v7.5 M5 6.8L8 9.8l3-3 M2.5 13.5h11",
   diff: "M8 2.5v6 M5 5.5h6 M5 12.5h6",
   warning: "M8 2.5l6 11H2z M8 6.5v3.2 M8 11.6v.2",
   info: "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2z M8 7.2v3.8 M8 5v.2",

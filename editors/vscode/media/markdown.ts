@@ -1,8 +1,12 @@
 /** Markdown as it streams: only blocks that changed are drawn again, so that selections stay. */
 
 import MarkdownIt from "markdown-it";
+import type { Block } from "../src/views/messages";
 import { button, el } from "./dom";
 import { icon } from "./icons";
+
+/** The event by which a piece of code says what is to become of it. */
+export const BLOCK = "sidecar-block";
 
 // Raw HTML stays text, and pictures are links: nothing is fetched.
 const parser = new MarkdownIt({ html: false, linkify: true, breaks: false }).disable("image");
@@ -20,6 +24,13 @@ for (const cell of ["th_open", "td_open"]) {
     return plainCell(tokens, index, options);
   };
 }
+
+const plainCode = parser.renderer.rules.code_inline;
+parser.renderer.rules.code_inline = (tokens, index, options, environment, renderer) => {
+  const code = plainCode?.(tokens, index, options, environment, renderer) ?? "";
+  const [, path, line] = /^([\w@.-][\w@./-]*)(?:#L|:)(\d+)(?:-L?\d+|:\d+)?$/.exec(tokens[index]?.content ?? "") ?? [];
+  return path && line ? `<a href="${encodeURI(path)}#L${line}">${code}</a>` : code;
+};
 
 /** A text that grows. */
 export class Markdown {
@@ -60,18 +71,26 @@ function block(html: string): HTMLElement {
   return made;
 }
 
-/** Give a piece of code its language and a button to copy it. */
+/** Give a piece of code its language and buttons: the page sends what those do that it cannot. */
 function dress(code: HTMLElement): void {
   const pre = code.parentElement as HTMLElement;
   const [, language = ""] = /language-(\S+)/.exec(code.className) ?? [];
   pre.tabIndex = 0;
-  const copy = button("Copy code", () => void navigator.clipboard.writeText(code.textContent ?? "").then(() => told(copy)), icon("copy"), "quiet");
-  const frame = el("div.code", {}, el("div.code-head", {}, el("span", {}, language), copy));
+  const given = () => code.textContent ?? "";
+  const ask = (detail: Block) => frame.dispatchEvent(new CustomEvent<Block>(BLOCK, { bubbles: true, detail }));
+  const insert = button("Insert at the cursor", () => ask({ type: "insert", text: given() }), icon("insert"), "quiet");
+  const apply = button("Apply to a file…", () => ask({ type: "apply", text: given(), language }), icon("edit"), "quiet");
+  const frame: HTMLElement = el("div.code", {}, el("div.code-head", {}, el("span", {}, language), el("span.room"), apply, insert, copier("Copy code", given)));
   pre.replaceWith(frame);
   frame.append(pre);
 }
 
-function told(copy: HTMLButtonElement): void {
-  copy.replaceChildren(icon("done"));
-  setTimeout(() => copy.replaceChildren(icon("copy")), 1500);
+/** A button that copies a text, and shows that it did. */
+export function copier(label: string, text: () => string): HTMLButtonElement {
+  const told = () => {
+    copy.replaceChildren(icon("done"));
+    setTimeout(() => copy.replaceChildren(icon("copy")), 1500);
+  };
+  const copy = button(label, () => void navigator.clipboard.writeText(text()).then(told), icon("copy"), "quiet");
+  return copy;
 }

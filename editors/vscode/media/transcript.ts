@@ -31,6 +31,11 @@ export class Transcript {
   private calls = new Map<string, ToolCall>();
   private compactions = new Map<string, HTMLElement>();
   private newest: Text | undefined;
+  /** The parts of what the user said, by message. */
+  private messages = new Map<string, Text[]>();
+  /** The message that came last, and the one before. */
+  private last: string | undefined;
+  private before: string | undefined;
   private dirty = new Set<Text>();
   private following = true;
   private top = 0;
@@ -66,8 +71,8 @@ export class Transcript {
 
   clear(): void {
     this.list.replaceChildren();
-    for (const known of [this.turns, this.texts, this.calls, this.compactions, this.dirty]) known.clear();
-    this.newest = undefined;
+    for (const known of [this.turns, this.texts, this.calls, this.compactions, this.dirty, this.messages]) known.clear();
+    this.newest = this.last = this.before = undefined;
     this.live = false;
     this.toEnd();
   }
@@ -147,12 +152,15 @@ export class Transcript {
 
   private chunk(update: Extract<SessionUpdate, { content: Record<string, unknown> }>, origin: Origin): void {
     const id = origin.partId ?? `${update.sessionUpdate}:${origin.messageId}`;
+    this.came(origin);
     let text = this.texts.get(id);
     if (!text) {
       this.settle();
       text = userPicture(update.content) ?? SPEAKERS[update.sessionUpdate]();
       this.texts.set(id, text);
       this.turn(origin).add(text.element);
+      if (text.kind === "user") this.said(text, origin);
+      if (text.kind === "agent") this.turn(origin).answer = text;
     }
     this.newest = text;
     if (update.content["type"] !== "image") text.text += shown(update.content);
@@ -161,8 +169,28 @@ export class Transcript {
     this.dirty.add(text);
   }
 
+  private came({ messageId = this.last }: Origin): void {
+    if (messageId !== this.last) [this.before, this.last] = [this.last, messageId];
+  }
+
+  /** Let a message be edited and sent anew: by one button, whatever its parts. */
+  private said(text: Text, { messageId }: Origin): void {
+    if (messageId === undefined) return;
+    const parts = this.messages.get(messageId) ?? [];
+    this.messages.set(messageId, [...parts, text]);
+    if (parts.length) return;
+    const after = this.before;
+    const edit = () => {
+      const all = this.messages.get(messageId) ?? [];
+      const words = all.map((part) => part.text).filter(Boolean).join("\n\n");
+      this.send({ type: "edit", messageId, text: words, pictures: all.flatMap(({ picture }) => picture ?? []), ...(after !== undefined && { after }) });
+    };
+    text.element.prepend(button("Edit and send again…", edit, icon("edit"), "quiet restore"));
+  }
+
   private call(update: Extract<SessionUpdate, { toolCallId: string }>, origin: Origin): void {
     const id = origin.partId ?? update.toolCallId;
+    this.came(origin);
     let call = this.calls.get(id);
     if (!call) {
       this.settle();

@@ -1,12 +1,12 @@
 /** One turn: its checkpoint, what was typed, and what came of it, in the order of the parts. */
 
 import type { Checkpoint, FileChange, TurnEnded } from "sidecar-protocol";
-import type { FromChat, Reviewed } from "../src/views/messages";
+import type { FromChat, Picture, Reviewed } from "../src/views/messages";
 import { many, money } from "../src/wording";
 import { button, el, fill } from "./dom";
 import { Fold } from "./fold";
 import { icon } from "./icons";
-import { Markdown } from "./markdown";
+import { copier, Markdown } from "./markdown";
 import { thumbnail } from "./pictures";
 import { type Marks, Review } from "./review";
 
@@ -23,6 +23,7 @@ export interface Text {
   kind: "user" | "agent" | "thought";
   element: HTMLElement;
   text: string;
+  picture?: Picture;
   draw: () => void;
 }
 
@@ -33,12 +34,16 @@ export class Turn {
   private readonly files = el("div.files");
   private readonly how = el("div.how");
   private readonly cost = el("span.cost");
+  /** The newest answer. */
+  answer: Text | undefined;
+  private readonly copy = copier("Copy answer", () => this.answer?.text ?? "");
   private readonly reviews = new Map<string, Review>();
   private from = "";
 
   constructor(private readonly send: (message: FromChat) => void, private readonly marks: Marks) {
-    this.element = el("article.turn", { tabindex: -1 }, this.point, this.parts, el("div.end", {}, this.how, this.files, this.cost));
+    this.element = el("article.turn", { tabindex: -1 }, this.point, this.parts, el("div.end", {}, this.how, this.files, this.cost, this.copy));
     this.point.hidden = true;
+    this.copy.hidden = true;
   }
 
   add(part: HTMLElement): void {
@@ -92,20 +97,22 @@ export class Turn {
     const figures = [Number(cost) ? money(cost) : "", many(usage.requests, "request")].filter(Boolean).join(" · ");
     fill(this.how, words ? el("p.notice", { "data-level": error ? "error" : "warning" }, icon(error ? "failed" : "info"), el("span", {}, words)) : undefined);
     fill(this.cost, figures);
+    this.copy.hidden = !this.answer;
   }
 }
 
 /** What the user typed. */
 export function userText(): Text {
-  const element = el("div.user");
-  const made: Text = { kind: "user", element, text: "", draw: () => void (element.textContent = made.text) };
+  const said = el("div.user");
+  const made: Text = { kind: "user", element: el("div.said", {}, said), text: "", draw: () => void (said.textContent = made.text) };
   return made;
 }
 
 /** A picture that the user sent. */
 export function userPicture({ type, mimeType, data }: Record<string, unknown>): Text | undefined {
   if (type !== "image" || typeof mimeType !== "string" || typeof data !== "string") return undefined;
-  return { kind: "user", element: el("div.user.pictured", {}, thumbnail({ mimeType, data }, 160)), text: "", draw: () => {} };
+  const picture = { mimeType, data };
+  return { kind: "user", element: el("div.said", {}, el("div.user.pictured", {}, thumbnail(picture, 160))), text: "", picture, draw: () => {} };
 }
 
 export function agentText(): Text {

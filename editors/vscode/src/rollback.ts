@@ -4,7 +4,9 @@ import type { Checkpoint, CheckpointRestoreParams, CheckpointRestoreResult, File
 import { commands, type QuickPickItem, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Previews } from "./previews";
+import { fork } from "./moving";
 import type { Sessions } from "./sessions";
+import type { Edited, Picture } from "./views/messages";
 import { grouped, many, when } from "./wording";
 import { inform } from "./views/notify";
 
@@ -21,9 +23,30 @@ export async function rollBack(daemon: Daemon, sessions: Sessions, previews: Pre
   const target = checkpointId ?? (await pickTurn((await daemon.request("checkpoint/list", { sessionId })).checkpoints));
   const scope = target && (await pickScope());
   if (!scope) return;
-  const wish: CheckpointRestoreParams = { sessionId, checkpointId: target, scope };
-  const done = await foreseen(sessions, previews, (choice) => daemon.request("checkpoint/restore", { ...wish, ...choice }));
-  if (done) await told(sessions, done, "Went back");
+  await goBack(daemon, sessions, previews, { sessionId, checkpointId: target, scope });
+}
+
+async function goBack(daemon: Daemon, sessions: Sessions, previews: Previews, wish: CheckpointRestoreParams, pictures: Picture[] = []): Promise<void> {
+  // What was chosen for the conversation alone is asked no second time.
+  const quietly = wish.scope === "conversation";
+  const done = await foreseen(sessions, previews, (choice) => daemon.request("checkpoint/restore", { ...wish, ...choice }), quietly);
+  if (done) await told(sessions, done, "Went back", pictures);
+}
+
+/** Put an earlier message into the input to be sent anew: after going back to before it, or in a fork. */
+export async function editMessage(daemon: Daemon, sessions: Sessions, previews: Previews, { messageId, after, text, pictures }: Edited): Promise<void> {
+  const sessionId = sessions.id();
+  const lines: Line<RestoreScope | "fork">[] = [
+    { label: "$(discard) Go back to before it", detail: "In files and conversation.", value: "both" },
+    { label: "$(discard) Go back in the conversation alone", detail: "Files stay as they are.", value: "conversation" },
+    { label: "$(repo-forked) Fork before it", detail: "This session stays as it is, and so do files.", value: "fork" },
+  ];
+  const chosen = (await window.showQuickPick(lines, { title: "Sidecar: Edit and Send Again", placeHolder: text.split("\n")[0] ?? "" }))?.value;
+  if (chosen === undefined) return;
+  if (chosen !== "fork") return goBack(daemon, sessions, previews, { sessionId, beforeMessageId: messageId, scope: chosen }, pictures);
+  if (after === undefined) await sessions.create();
+  else await fork(daemon, sessions, after);
+  sessions.draft(text, pictures);
 }
 
 /** Undo the newest restore that stands. */
@@ -114,9 +137,9 @@ function named(paths: string[]): string {
   return more > 0 ? `${paths.slice(0, MOST_NAMED).join(", ")} and ${many(more, "other")}` : paths.join(", ");
 }
 
-async function told(sessions: Sessions, done: CheckpointRestoreResult, what: string): Promise<void> {
+async function told(sessions: Sessions, done: CheckpointRestoreResult, what: string, pictures: Picture[] = []): Promise<void> {
   await sessions.open(sessions.id());
-  if (done.restoredPrompt) sessions.draft(done.restoredPrompt);
+  if (done.restoredPrompt || pictures.length) sessions.draft(done.restoredPrompt ?? "", pictures);
   const { restored, merged, skipped } = done.files;
   const outcomes = [[restored, "restored"], [merged, "merged"], [skipped, "left as it is", "left as they are"]] as const;
   const parts = outcomes.filter(([files]) => files.length).map(([files, one, several = one]) => `${many(files.length, "file")} ${files.length === 1 ? one : several}`);

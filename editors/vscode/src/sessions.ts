@@ -3,6 +3,7 @@
 import type { ConfigOption, SessionNewParams } from "sidecar-protocol";
 import { type Disposable, EventEmitter, type Memento } from "vscode";
 import type { Daemon } from "./daemon";
+import type { Draft, Picture } from "./views/messages";
 
 const KEY = "sidecar.session";
 const UNKNOWN_SESSION = -32010;
@@ -10,7 +11,7 @@ const UNKNOWN_SESSION = -32010;
 export class Sessions implements Disposable {
   private readonly changes = new EventEmitter<string>();
   private readonly opens = new EventEmitter<string>();
-  private readonly prompts = new EventEmitter<string>();
+  private readonly prompts = new EventEmitter<Draft>();
 
   /** The session's id; undefined until the first is open. */
   current: string | undefined;
@@ -27,7 +28,7 @@ export class Sessions implements Disposable {
   readonly onChange = this.changes.event;
   /** Fired when the history was replayed, and when `options` changed. */
   readonly onReady = this.opens.event;
-  /** Fired with text that belongs into the chat's input: a rolled-back prompt, a handoff's draft. */
+  /** Fired with what belongs into the chat's input: a rolled-back prompt, a handoff's draft. */
   readonly onDraft = this.prompts.event;
 
   constructor(
@@ -77,9 +78,9 @@ export class Sessions implements Disposable {
     return this.current;
   }
 
-  /** Put text into the chat's input. */
-  draft(text: string): void {
-    this.prompts.fire(text);
+  /** Put a message into the chat's input. */
+  draft(text: string, pictures: Picture[] = []): void {
+    this.prompts.fire({ text, pictures });
   }
 
   /** Take the options that `session/set_config_option` or an update gave. */

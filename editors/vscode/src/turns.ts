@@ -5,7 +5,8 @@ import { window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
 import type { Draft, ShownPart } from "./views/messages";
-import { editorContext } from "./views/shown";
+import { editorContext, openPaths } from "./views/shown";
+import { mention } from "./views/slash";
 import { fail } from "./views/notify";
 
 /** Run a turn with this, and what the editor shows but for some parts; gives how it ended. An error means that none began. */
@@ -19,6 +20,24 @@ export async function sendTurn(daemon: Daemon, sessions: Sessions, draft: Draft,
 /** A draft as the protocol's content blocks. */
 export function blocks({ text, pictures }: Draft): Record<string, unknown>[] {
   return [...(text ? [{ type: "text", text }] : []), ...pictures.map((picture) => ({ type: "image", ...picture }))];
+}
+
+/** Write a text where the cursor is, instead of what is selected. */
+export async function insert(text: string): Promise<void> {
+  const editor = window.activeTextEditor;
+  const done = await editor?.edit((edit) => editor.selections.forEach((selection) => edit.replace(selection, text)));
+  if (!done) throw new Error("There is no editor to write into: open a file first.");
+}
+
+/** Have the agent work a piece of code into one of the open files: by its edit tool, which asks. */
+export async function applyBlock(daemon: Daemon, sessions: Sessions, text: string, language: string): Promise<void> {
+  const paths = openPaths();
+  if (!paths.length) throw new Error("Open the file first that this belongs to.");
+  const path = await window.showQuickPick(paths, { title: "Sidecar: Apply to a File", placeHolder: "The agent edits it; you are asked as for any edit" });
+  if (!path) return;
+  const fence = "`".repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
+  const words = `Work this into ${mention(path)}by editing it there, and change nothing else:\n\n${fence}${language}\n${text.replace(/\n?$/, "\n")}${fence}`;
+  await sendTurn(daemon, sessions, { text: words, pictures: [] });
 }
 
 /** The palette's way to send: ask for the text, and say so if the turn failed. */

@@ -185,13 +185,49 @@ const steps = {
     assert.deepEqual(whole.change, { path: "summary.md", from: ids.at(-2), to: ids.at(-1) });
   },
 
+  async "an earlier message is edited, with the message before it for a fork"() {
+    const messages = said.turns.flat().filter(({ sessionUpdate }) => /_chunk$|^tool_call/.test(sessionUpdate)).map(({ _meta }) => _meta.sidecar.messageId);
+    const typed = said.turns[1].find(({ sessionUpdate }) => sessionUpdate === "user_message_chunk")._meta.sidecar.messageId;
+    await page.locator(".said", { hasText: "Now summarise" }).getByRole("button", { name: "Edit and send again…" }).focus();
+    await view.pictures("edit");
+    await page.keyboard.press("Enter");
+    const after = messages[messages.indexOf(typed) - 1];
+    assert.deepEqual(await view.sent("edit"), [{ type: "edit", messageId: typed, text: "Now summarise notes.txt into summary.md", pictures: [], after }]);
+  },
+
+  async "code goes into the editor or, by the agent, into a file"() {
+    await page.getByRole("button", { name: "Insert at the cursor" }).click();
+    const text = "def greet(name=None):\n    return f\"Hello, {name or 'there'}\"\n";
+    assert.deepEqual(await view.sent("insert"), [{ type: "insert", text }]);
+    await page.getByRole("button", { name: "Apply to a file…" }).click();
+    assert.deepEqual(await view.sent("apply"), [{ type: "apply", text, language: "python" }]);
+  },
+
+  async "a file is reviewed hunk by hunk"() {
+    const { checkpointId: from } = said.checkpoints.find(({ turnId }) => turnId === said.checkpoints.at(-1).turnId);
+    await page.getByRole("button", { name: /^summary.md, 3 lines added/ }).click();
+    assert.deepEqual(await view.sent("review"), [{ type: "review", from, path: "summary.md" }]);
+    const hunks = ["@@ -1,3 +0,0 @@\n-# Summary\n-\n-Three.\n"];
+    await view.post({ type: "reviewed", from, path: "summary.md", hunks });
+    const hunk = page.getByRole("region", { name: "Change at line 1" });
+    assert.match(await hunk.innerText(), /\+# Summary/);
+    await view.pictures("review");
+    await hunk.getByRole("button", { name: "Take Back" }).click();
+    assert.deepEqual(await view.sent("takeBack"), [{ type: "takeBack", from, path: "summary.md", hunks }]);
+    await view.post({ type: "reviewed", from, path: "summary.md", hunks: [], told: "Nothing is left.", undo: "cp_9" });
+    await page.getByText("Nothing is left.").waitFor();
+    await page.getByRole("button", { name: "Undo", exact: true }).click();
+    assert.deepEqual(await view.sent("takeBack"), [{ type: "takeBack", from, path: "summary.md", undo: "cp_9" }]);
+    await page.getByRole("button", { name: /^summary.md, 3 lines added/ }).click();
+  },
+
   async "Restore goes back to before a turn, and the prompt comes back into the input"() {
     const restore = page.getByRole("button", { name: "Restore: go back to before “Now summarise" });
     await restore.focus();
     await page.keyboard.press("Enter");
     const begin = said.checkpoints.find(({ title }) => title.startsWith("Now summarise"));
     assert.deepEqual(await view.sent("run"), [{ type: "run", command: "rollBack", argument: begin.checkpointId }]);
-    await view.post({ type: "draft", text: "Now summarise notes.txt into summary.md" });
+    await view.post({ type: "draft", text: "Now summarise notes.txt into summary.md", pictures: [] });
     assert.equal(await input.inputValue(), "Now summarise notes.txt into summary.md");
     assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
   },

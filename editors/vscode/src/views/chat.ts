@@ -4,10 +4,11 @@ import type { Meter, SessionUpdate } from "sidecar-protocol";
 import { CancellationTokenSource, commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
 import type { Daemon } from "../daemon";
 import type { Previews } from "../previews";
+import { editMessage } from "../rollback";
 import { Asking } from "./asking";
 import { askPermission } from "./permission";
 import type { Sessions } from "../sessions";
-import { blocks, sendTurn } from "../turns";
+import { applyBlock, blocks, insert, sendTurn } from "../turns";
 import { Diffs } from "./diffs";
 import type { Draft, FromChat, Kept, Question, ShownPart, TakeBack, ToChat } from "./messages";
 import { showPage } from "./page";
@@ -28,7 +29,7 @@ const MOST_FOUND = 30;
 const CANCELLED = -32800;
 
 export function registerChat(context: ExtensionContext, daemon: Daemon, sessions: Sessions, previews: Previews): void {
-  const chat = new Chat(context, daemon, sessions, new Reviews(daemon, sessions, previews));
+  const chat = new Chat(context, daemon, sessions, previews);
   context.subscriptions.push(
     chat.diffs,
     chat.asking,
@@ -38,7 +39,7 @@ export function registerChat(context: ExtensionContext, daemon: Daemon, sessions
     window.registerWebviewViewProvider("sidecar.chat", chat),
     sessions.onChange((sessionId) => chat.begin(sessionId)),
     sessions.onReady(() => chat.ready()),
-    sessions.onDraft((text) => chat.draft(text)),
+    sessions.onDraft((draft) => chat.draft(draft)),
     daemon.onUpdate(({ sessionId, update }) => sessionId === sessions.current && chat.pass(update)),
     window.onDidChangeActiveTextEditor(() => chat.lookAtEditor()),
     window.onDidChangeTextEditorSelection(({ textEditor }) => textEditor === window.activeTextEditor && chat.lookAtEditor()),
@@ -56,6 +57,7 @@ export function registerChat(context: ExtensionContext, daemon: Daemon, sessions
 class Chat implements WebviewViewProvider {
   readonly diffs: Diffs;
   readonly asking: Asking;
+  private readonly reviews: Reviews;
   private view: WebviewView | undefined;
   /** The page is there and listens. */
   private listening = false;
@@ -70,7 +72,7 @@ class Chat implements WebviewViewProvider {
   private meter: Meter | undefined;
   private kept: Kept;
   private keeping: NodeJS.Timeout | undefined;
-  private drafted = "";
+  private drafted: Draft | undefined;
   private mentioned = "";
   private questions: Question[] = [];
 
@@ -78,9 +80,10 @@ class Chat implements WebviewViewProvider {
     private readonly context: ExtensionContext,
     private readonly daemon: Daemon,
     private readonly sessions: Sessions,
-    private readonly reviews: Reviews,
+    private readonly previews: Previews,
   ) {
     this.diffs = new Diffs(daemon, sessions);
+    this.reviews = new Reviews(daemon, sessions, previews);
     this.asking = new Asking((questions) => this.ask(questions), (text) => sendTurn(daemon, sessions, { text, pictures: [] }));
     this.kept = context.workspaceState.get<Kept>(KEPT) ?? { text: "", pictures: [], sent: [] };
   }
@@ -155,9 +158,9 @@ class Chat implements WebviewViewProvider {
     if (cause !== "step") void this.listCheckpoints();
   }
 
-  /** Show a text in the input. A view that is not in sight is opened, and whoever is elsewhere stays there. */
-  draft(text: string): void {
-    this.drafted = text;
+  /** Show a message in the input. A view that is not in sight is opened, and whoever is elsewhere stays there. */
+  draft(draft: Draft): void {
+    this.drafted = draft;
     if (this.view?.visible) this.view.show();
     else void commands.executeCommand("sidecar.chat.focus", { preserveFocus: true });
     if (this.listening) this.putDraft();
@@ -172,7 +175,7 @@ class Chat implements WebviewViewProvider {
 
   /** Ask for an explanation of what is selected; it is sent when the user says so. */
   async explain(file?: Uri): Promise<void> {
-    this.draft(`Explain ${pointed(file).trim()}`);
+    this.draft({ text: `Explain ${pointed(file).trim()}`, pictures: [] });
     await commands.executeCommand("sidecar.chat.focus");
   }
 
@@ -206,6 +209,12 @@ class Chat implements WebviewViewProvider {
         return this.asking.open(message.id, false);
       case "diff":
         return this.diffs.open(message.change);
+      case "insert":
+        return insert(message.text);
+      case "apply":
+        return applyBlock(this.daemon, this.sessions, message.text, message.language);
+      case "edit":
+        return editMessage(this.daemon, this.sessions, this.previews, message);
       case "review":
         return this.review(message.from, message.path);
       case "takeBack":
@@ -319,8 +328,8 @@ class Chat implements WebviewViewProvider {
   }
 
   private putDraft(): void {
-    if (this.drafted) this.post({ type: "draft", text: this.drafted });
-    this.drafted = "";
+    if (this.drafted) this.post({ type: "draft", ...this.drafted });
+    this.drafted = undefined;
   }
 
   private putMention(): void {
@@ -343,5 +352,5 @@ async function openFile(cwd: string, path: string, line?: number): Promise<void>
 /** A link to the web goes to the browser, after the editor's own question; any other is a file. */
 async function openLink(cwd: string, href: string): Promise<void> {
   if (/^(https?|mailto):/i.test(href)) await env.openExternal(Uri.parse(href));
-  else if (!/^[a-z][\w+.-]+:/i.test(href)) await openFile(cwd, decodeURI(href.replace(/#.*$/, "")));
+  else if (!/^[a-z][\w+.-]+:/i.test(href)) await openFile(cwd, decodeURI(href.replace(/#.*$/, "")), Number(/#L(\d+)/.exec(href)?.[1]) || undefined);
 }

@@ -28,6 +28,15 @@ export interface Change {
   to?: string;
 }
 
+/** A piece of code that is to be written at the cursor, or that the agent is to work into a file. */
+export type Block = { type: "insert"; text: string } | { type: "apply"; text: string; language: string };
+
+/** An earlier message that is to be sent anew; `after` is the message before it, if there is one. */
+export interface Edited extends Draft {
+  messageId: string;
+  after?: string;
+}
+
 /** What is left of a turn's change to a file, as a restore's hunks, from now to before. */
 export interface Reviewed {
   /** The checkpoint before the turn. */
@@ -83,7 +92,7 @@ export type ToChat =
   /** No turn began: what was typed goes back into the input. */
   | ({ type: "refused"; message: string } & Draft)
   | { type: "retrying"; retrying: SessionRetryingParams }
-  | { type: "draft"; text: string }
+  | ({ type: "draft" } & Draft)
   | { type: "kept"; kept: Kept }
   | { type: "editor"; shown: Shown }
   | { type: "found"; query: string; files: string[] }
@@ -109,6 +118,8 @@ export type FromChat =
   | { type: "reject"; id: number }
   | { type: "showQuestion"; id: number }
   | { type: "diff"; change: Change }
+  | ({ type: "edit" } & Edited)
+  | Block
   | { type: "review"; from: string; path: string }
   | ({ type: "takeBack" } & TakeBack)
   | { type: "open"; path: string; line?: number }
