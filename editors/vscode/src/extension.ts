@@ -7,7 +7,7 @@ import { Daemon } from "./daemon";
 import { showMeter } from "./meter";
 import { archiveSession, exportSession, fork, handOff, importSession, openSession, switchOption } from "./moving";
 import { askPermission } from "./views/permission";
-import { Previews } from "./previews";
+import { Previews } from "./views/texts";
 import { redo, rollBack } from "./rollback";
 import { Sessions } from "./sessions";
 import { askForKey, readOptions } from "./settings";

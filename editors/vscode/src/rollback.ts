@@ -3,7 +3,7 @@
 import type { Checkpoint, CheckpointRestoreParams, CheckpointRestoreResult, FileChange, OnConflict, RestoreScope } from "sidecar-protocol";
 import { commands, type QuickPickItem, window } from "vscode";
 import type { Daemon } from "./daemon";
-import type { Previews } from "./previews";
+import type { Previews } from "./views/texts";
 import { fork } from "./moving";
 import type { Sessions } from "./sessions";
 import type { Edited, Picture } from "./views/messages";

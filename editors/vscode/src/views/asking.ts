@@ -2,7 +2,7 @@
 
 import type { SessionRequestPermissionParams } from "sidecar-protocol";
 import { type CancellationToken, commands, type Disposable, Uri, window } from "vscode";
-import { current, Texts } from "../texts";
+import { current, Texts } from "./texts";
 import { type Hunk, sidesOf } from "./hunks";
 import type { Question } from "./messages";
 import { inform } from "./notify";

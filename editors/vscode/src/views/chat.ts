@@ -3,7 +3,7 @@
 import type { Meter, SessionUpdate } from "sidecar-protocol";
 import { CancellationTokenSource, commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
 import type { Daemon } from "../daemon";
-import type { Previews } from "../previews";
+import type { Previews } from "./texts";
 import { editMessage } from "../rollback";
 import { Asking } from "./asking";
 import { askPermission } from "./permission";

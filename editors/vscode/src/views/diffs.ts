@@ -3,7 +3,7 @@
 import { commands, Uri } from "vscode";
 import type { Daemon } from "../daemon";
 import type { Sessions } from "../sessions";
-import { current, Texts } from "../texts";
+import { current, Texts } from "./texts";
 import { side, takenOut } from "../unified";
 import type { Change } from "./messages";
 

@@ -2,7 +2,7 @@
 
 import type { CheckpointRestoreResult } from "sidecar-protocol";
 import type { Daemon } from "../daemon";
-import type { Previews } from "../previews";
+import type { Previews } from "./texts";
 import { foreseen } from "../rollback";
 import type { Sessions } from "../sessions";
 import type { Reviewed, TakeBack } from "./messages";

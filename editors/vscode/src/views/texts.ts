@@ -1,6 +1,7 @@
 /** Texts for the editor's diffs, and texts of files as the editor has them. */
 
-import { type Disposable, TabInputTextDiff, type TextDocumentContentProvider, Uri, window, workspace } from "vscode";
+import { commands, type Disposable, TabInputTextDiff, type TextDocumentContentProvider, Uri, window, workspace } from "vscode";
+import { applied, side } from "../unified";
 
 /** The texts of diffs by a scheme of their own. */
 export class Texts implements TextDocumentContentProvider, Disposable {
@@ -40,6 +41,34 @@ export class Texts implements TextDocumentContentProvider, Disposable {
   dispose(): void {
     this.registered.dispose();
     this.texts.clear();
+  }
+}
+
+export interface Foreseen {
+  path: string;
+  /** Unified: from how the file is now to how it would be. */
+  diff: string;
+}
+
+/** Shows what going back would do to files. */
+export class Previews extends Texts {
+  constructor() {
+    super("sidecar-preview");
+  }
+
+  /** Open the diff from how files are to how they would be. */
+  async open(title: string, cwd: string, files: Foreseen[]): Promise<void> {
+    const pairs: [Uri, Uri, Uri][] = [];
+    for (const file of files) {
+      const real = Uri.joinPath(Uri.file(cwd), file.path);
+      const now = await current(real);
+      const then = applied(now, file.diff);
+      const sides = then === undefined ? this.sides(file.path, side(file.diff, "-"), side(file.diff, "+")) : this.sides(file.path, now, then);
+      pairs.push([real, ...sides]);
+    }
+    const [only] = pairs;
+    if (only && pairs.length === 1) await commands.executeCommand("vscode.diff", only[1], only[2], `${files[0]?.path}: ${title}`);
+    else await commands.executeCommand("vscode.changes", title, pairs);
   }
 }
 
