@@ -52,7 +52,7 @@ async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
     real = await asyncio.to_thread(folder, place, context)
     late = False
     if pattern:
-        accepts = glob(pattern)
+        accepts = await asyncio.to_thread(glob, pattern)
         found, late = await in_time(lambda left: _named(real, accepts, left), MAX_LISTED + 1)
     else:
         found = list(await asyncio.to_thread(list_folder, real))
@@ -79,7 +79,7 @@ async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
     if not is_folder and not await asyncio.to_thread(_is_plain, place.real):
         text = f"{place.shown} is no file that can be searched: a pipe, a socket or a device."
         raise BadRequest(text, "input.path")
-    accepts = glob(only) if only and is_folder else lambda _: True
+    accepts = await asyncio.to_thread(glob, only) if only and is_folder else lambda _: True
     query = Query(pattern, place.real, is_folder, only, accepts, limit + 1)
     matches, late = await _search(query, context)
     lines = [f"{_shown(query, match, context.cwd)}:{match.line}: {match.text}" for match in matches]

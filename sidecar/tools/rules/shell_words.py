@@ -6,6 +6,7 @@ and quotes without anything to replace.
 
 import re
 import sys
+import time
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import dropwhile, islice
@@ -18,6 +19,8 @@ STAR = "\ue000"
 """A rule's `*` among its words. Not printable, so in no command."""
 LONGEST = 10_000
 """Longest command examined, in characters."""
+MOST_TIME = 0.1
+"""Seconds for the grammar, which takes the square of what is no command's length."""
 MOST_NAMED = 4
 """Words behind a program's name that options are left out between."""
 MOST_READINGS = 60
@@ -321,18 +324,25 @@ def _command(text: str) -> "Node | None":
 
 
 def _parsed(text: str) -> "Node | None":
-    """Parses a command; `None` if over `LONGEST`, or without a descriptor to load the parser."""
+    """Parses a command; `None` if long to read, or without a descriptor to load the parser."""
     try:
-        return _tree(text).root_node if len(text) <= LONGEST else None
+        tree = _tree(text) if len(text) <= LONGEST else None
     except (UnicodeEncodeError, ImportError, OSError):
         return None
+    return tree and tree.root_node
 
 
 @lru_cache(maxsize=16)
-def _tree(text: str) -> "Tree":
+def _tree(text: str) -> "Tree | None":
     from tree_sitter import Parser  # noqa: PLC0415 - most of a daemon's life needs none
 
-    return Parser(_language()).parse(text.encode())
+    data, end = text.encode(), time.thread_time() + MOST_TIME
+    try:
+        return Parser(_language()).parse(
+            lambda at, _: data[at:], progress_callback=lambda _, __: time.thread_time() > end
+        )
+    except ValueError:
+        return None
 
 
 @cache

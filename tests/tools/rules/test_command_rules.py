@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sidecar.tools.rules import shell_words
 from sidecar.tools.rules.coverage import known
 from sidecar.tools.rules.permission import Allow, Ask, Refuse
 from sidecar.tools.rules.shell_words import plain_words
@@ -355,3 +356,16 @@ def test_a_blank_behind_a_here_documents_end_is_the_commands(
     command = "bash <<'make'\nls\nmake"
     assert decided(command, plain, f"shell:{command}") == Allow()
     assert isinstance(decided(command + blank, plain, f"shell:{command}"), Ask)
+
+
+def test_a_text_that_the_grammar_is_long_with_is_asked_about(
+    work: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten thousand signs as `|!` took two seconds of all windows."""
+    text = "echo " + ")$" * 4000
+    assert isinstance(decided(text, work, "shell", reject=("shell:git push *",)), Ask)
+    monkeypatch.setattr(shell_words, "MOST_TIME", -1.0)
+    rest = "a " * 2000
+    assert isinstance(decided(f"ls {rest}", work, "shell:ls *"), Ask)
+    monkeypatch.undo()
+    assert isinstance(decided(f"ls {rest} b", work, "shell:ls *"), Allow)
