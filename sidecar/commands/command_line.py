@@ -120,11 +120,13 @@ def commands() -> typer.Typer:
         sys.exit(play_again(chosen))
 
     @app.command()
-    def doctor() -> None:
+    def doctor(
+        ask: Annotated[str | None, typer.Option(help="Ask this model for a word, too.")] = None,
+    ) -> None:
         """Check the daemon's requirements, with advice."""
         from sidecar.commands.upkeep.doctor import check
 
-        sys.exit(check())
+        sys.exit(check(ask))
 
     @app.command()
     def verify(

@@ -4,7 +4,9 @@ import asyncio
 import os
 import platform
 import shutil
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -19,8 +21,10 @@ from sidecar.commands.upkeep.doctor_sizes import Finding, in_bytes, sizes
 from sidecar.config import Config, load, user_file
 from sidecar.config.document import public
 from sidecar.config.provider_settings import KINDS, NamedProvider
-from sidecar.core.errors import StorageFailed
+from sidecar.core.errors import ModelFailed, StorageFailed
+from sidecar.core.prompt.pricing import money
 from sidecar.core.text.visible import visible
+from sidecar.daemon.clock_and_ids import read_clock
 from sidecar.daemon.stores import open_store
 from sidecar.model.catalogue import lookup
 from sidecar.model.suggestions import missing
@@ -36,12 +40,14 @@ MOST_FOLDERS = 5
 NEARLY = 0.9
 """Share of the limit, for advice."""
 
+ANSWER = 64
+"""Most tokens of an answer that is asked for."""
 MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "bad": ("✗", "red")}
 
 
-def check() -> int:
-    """Returns 1 if the daemon cannot work."""
-    findings = asyncio.run(_findings())
+def check(ask: str | None = None) -> int:
+    """Returns 1 if the daemon cannot work, or the model `ask` does not answer."""
+    findings = asyncio.run(_findings(ask))
     table = Table(box=None, show_header=False, pad_edge=False)
     for finding in findings:
         said = map(shown, (finding.subject, finding.found, finding.advice))
@@ -50,7 +56,7 @@ def check() -> int:
     return 1 if any(finding.state == "bad" for finding in findings) else 0
 
 
-async def _findings() -> list[Finding]:
+async def _findings(ask: str | None) -> list[Finding]:
     config, problems = load(workspace=None, environment=os.environ, options={})
     wrong = [Finding("note", "configuration", str(problem)) for problem in problems]
     return [
@@ -60,6 +66,7 @@ async def _findings() -> list[Finding]:
         *wrong,
         _key(config),
         *_others(config),
+        *([await _answer(config, ask)] if ask else ()),
         *await _store(config),
         _vocabulary(),
         _tool("ripgrep", "rg", "search works without it, more slowly; install ripgrep"),
@@ -105,6 +112,25 @@ def _others(config: Config) -> Iterator[Finding]:
             yield Finding("note", "model", where, advice)
         else:
             yield Finding("ok", "model", where)
+
+
+async def _answer(config: Config, model_id: str) -> Finding:
+    from sidecar.commands.replay.asker import Asker  # noqa: PLC0415 - as few are asked
+    from sidecar.model.models import Models  # noqa: PLC0415 - as above
+
+    models = Models(read_clock, lambda: 0.0)
+    models.configure(replace(config, retry=replace(config.retry, attempts=1)))
+    began = time.monotonic()
+    try:
+        asker = Asker(models.model_for(model_id), models.info(model_id), ANSWER)
+        await asker.ask("Say “ready”.")
+    except ModelFailed as error:
+        return Finding("bad", "answer", f"{model_id}: {error.message}")
+    finally:
+        await models.aclose()
+    cost = "unknown" if asker.cost is None else f"${money(asker.cost)}"
+    took = f"{time.monotonic() - began:.1f} s"
+    return Finding("ok", "answer", f"{model_id} answered within {took}; cost: {cost}")
 
 
 def travels_in_the_open(address: str) -> bool:
