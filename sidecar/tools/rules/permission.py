@@ -48,7 +48,9 @@ _HIDING = re.compile(r"`|\$[({\[]|[<>]\(")
 
 _HIDDEN = "it does not show which programs it runs, and a rule rejects some"
 _MAY_RUN = "its program may run words that the rule {} rejects"
-_ALIKE = {"search": ("read_file",), "edit": ("write_file", "edit_file")}
+_ALIKE = {"search": "read_file", "list_files": "read_file", "write_file": "edit_file"}
+_ALIKE |= {"edit_file": "write_file read_file"}
+"""Other tools that a rule means: searches and failing edits show lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,13 +332,12 @@ def _stands_in(folder: str, access: Access) -> bool:
 def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
     tool, _, pattern = rule.partition(":")
     name, at, folder = tool.partition("@")
-    # A search of a file shows that file's lines, and who may not edit a file may not replace it.
-    alike = _ALIKE.get(spec.kind, ()) if pattern.strip() else ()
+    pattern = pattern.strip()
+    alike = _ALIKE.get(spec.name, "").split() if pattern else ()
     if not any(_means(name, one) for one in (spec, *(BY_NAME[one] for one in alike))):
         return False
     if at and not (access.command and _stands_in(folder, access)):
         return False
-    pattern = pattern.strip()
     if not pattern:
         return True
     if access.command:

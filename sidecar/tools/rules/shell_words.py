@@ -21,6 +21,7 @@ LONGEST = 10_000
 """Longest command examined, in characters."""
 MOST_TIME = 0.1
 """Seconds for the grammar, which takes the square of what is no command's length."""
+MOST_PIPES = 1000
 MOST_NAMED = 4
 """Words behind a program's name that options are left out between."""
 MOST_READINGS = 60
@@ -325,8 +326,11 @@ def _command(text: str) -> "Node | None":
 
 def _parsed(text: str) -> "Node | None":
     """Parses a command; `None` if long to read, or without a descriptor to load the parser."""
+    # Of `?|` without end the grammar tells no progress.
+    if len(text) > LONGEST or text.count("|") > MOST_PIPES:
+        return None
     try:
-        tree = _tree(text) if len(text) <= LONGEST else None
+        tree = _tree(text)
     except (UnicodeEncodeError, ImportError, OSError):
         return None
     return tree and tree.root_node

@@ -1,7 +1,7 @@
-"""One line of a rule file as an expression that matches as git's wildmatch does, in linear time.
+"""One line of a rule file as an expression that matches as git's wildmatch does, by letters.
 
-Each star but a step's last takes as little as possible, for good, and so do a path's `**`: what a
-repository brings cannot blow up.
+Each star but a step's last takes as little as possible, for good, and so do a path's `**`: no
+line that a repository brings takes long.
 """
 
 import re

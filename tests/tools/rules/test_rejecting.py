@@ -109,6 +109,24 @@ def test_a_search_of_a_file_that_may_not_be_read_is_rejected(
     assert isinstance(found, Refuse if hit else Allow)
 
 
+@pytest.mark.parametrize(
+    ("rule", "tool", "hit"),
+    [
+        ("read:conf/*", "edit_file", True),
+        ("read_file:conf", "edit_file", True),
+        ("read:conf/*", "write_file", False),
+        ("read:src/*", "edit_file", False),
+    ],
+)
+def test_an_edit_which_shows_lines_where_it_fails_is_rejected_as_reading_is(
+    rule: str, tool: str, hit: bool, context: ToolContext
+) -> None:
+    given = {"path": "conf/prod.txt", "oldText": "password =", "newText": "x", "content": "x"}
+    given = {name: given[name] for name in BY_NAME[tool].input_schema["required"]}
+    found = call(tool, given, context, Rules(("edit",), (rule,)))
+    assert isinstance(found, Refuse if hit else Allow)
+
+
 @pytest.mark.parametrize("given", ["{}", "./{}", "{root}/{}", "src/../{}"])
 @pytest.mark.parametrize(
     ("rule", "path", "hit"),
