@@ -15,12 +15,20 @@ GAP = "  "
 class LongTable:
     """A table without a box, one line a row, except the folded last column.
 
-    `right` numbers the columns that end alike; `most` caps a column's width, by number.
+    `right` numbers the columns that end alike; `most` caps a column's width, by number. With
+    `wraps`, the last column breaks between words, and any does where there is little room.
     """
 
-    def __init__(self, *heads: str, right: frozenset[int], most: dict[int, int]) -> None:
+    def __init__(
+        self,
+        *heads: str,
+        right: frozenset[int],
+        most: dict[int, int] | None = None,
+        wraps: bool = False,
+    ) -> None:
         self._heads = heads
-        self._right, self._most = right, most
+        self._right, self._most = right, most or {}
+        self._wraps = wraps
         self._rows: list[tuple[tuple[Text, ...], str]] = []
 
     def add_row(self, *cells: Text, style: str = "") -> None:
@@ -33,7 +41,9 @@ class LongTable:
         for number, most in self._most.items():
             widths[number] = min(widths[number], most)
         room = options.max_width - sum(widths[:-1]) - len(GAP) * (len(widths) - 1)
-        if room < _width(head[-1]):
+        least = max(widths[:-1]) + 1 if self._wraps else _width(head[-1])
+        folds = room < widths[-1]
+        if folds and (room < least or len(widths) - 1 in self._right):
             # Rich shares what there is.
             yield self._by_rich()
             return
@@ -48,7 +58,7 @@ class LongTable:
         self, console: Console, cells: Sequence[Text], widths: Sequence[int]
     ) -> Iterator[list[Segment]]:
         *firm, last = cells
-        folded = [last] if _width(last) <= widths[-1] else [*last.wrap(console, widths[-1])]
+        folded = [last] if _width(last) <= widths[-1] else self._folded(console, last, widths[-1])
         for drawn in zip_longest(*([cell] for cell in firm), folded, fillvalue=Text()):
             line: list[Segment] = []
             for number, (cell, width) in enumerate(zip(drawn, widths, strict=True)):
@@ -56,6 +66,9 @@ class LongTable:
                     line.append(Segment(GAP))
                 line.extend(self._cell(console, cell, width, right=number in self._right))
             yield line
+
+    def _folded(self, console: Console, last: Text, width: int) -> list[Text]:
+        return [*last.wrap(console, width, overflow="ellipsis" if self._wraps else "fold")]
 
     def _cell(self, console: Console, cell: Text, width: int, *, right: bool) -> Iterator[Segment]:
         if _width(cell) > width:
@@ -76,8 +89,8 @@ class LongTable:
             table.add_column(
                 name,
                 justify="right" if number in self._right else "left",
-                no_wrap=not last,
-                overflow="fold" if last else "ellipsis",
+                no_wrap=not (last or self._wraps),
+                overflow="fold" if last and not self._wraps else "ellipsis",
                 max_width=self._most.get(number),
             )
         for cells, style in self._rows:

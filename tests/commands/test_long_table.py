@@ -42,6 +42,20 @@ def test_a_long_table_is_drawn_as_by_rich(columns: int) -> None:
     assert drawn(table, columns) == drawn(by_rich(), columns)
 
 
+@pytest.mark.parametrize("columns", [12, 20, 30, 40, 44, 45, 46, 47, 48, 50, 60, 62, 80, 97, 200])
+@pytest.mark.parametrize("right", [{0}, {1, 2}])
+def test_one_that_wraps_is_drawn_as_by_rich(columns: int, right: set[int]) -> None:
+    heads, rich = ("#", "what", "why"), Table(box=None, pad_edge=False)
+    table = LongTable(*heads, right=frozenset(right), wraps=True)
+    for number, head in enumerate(heads):
+        rich.add_column(head, justify="right" if number in right else "left")
+    for number, what, why in ROWS:
+        row = number, what[:22], f"{why} and {'so on ' * 4}, {'w' * 30}"
+        table.add_row(*map(Text, row))
+        rich.add_row(*map(Text, row))
+    assert drawn(table, columns) == drawn(rich, columns)
+
+
 def test_a_style_covers_a_row_and_its_cells_keep_their_own() -> None:
     table = LongTable("#", "what", right=frozenset(), most={})
     table.add_row(Text("1", "red"), Text("left"), style="dim")

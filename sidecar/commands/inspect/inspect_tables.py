@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from sidecar.commands.long_table import LongTable
 from sidecar.commands.terminal import shown
 from sidecar.core.parts import Millis
 from sidecar.core.prompt.pricing import money
@@ -151,19 +152,20 @@ def _tools(course: Course) -> Table:
     return table
 
 
-def _changes(course: Course) -> Table:
-    table = _table(">#", "when", ">turn", "what", "tokens", "price", "why")
+def _changes(course: Course) -> LongTable:
+    heads = ("#", "when", "turn", "what", "tokens", "price", "why")
+    table = LongTable(*heads, right=frozenset({0, 2}), wraps=True)
     for one in course.changes:
-        style = "dim" if one.undone else ""
+        sizes = "" if one.before is None else f"{one.before:,} → {one.afterwards:,}"
         table.add_row(
-            str(one.number),
-            when(one.at),
-            str(one.turn),
-            _change(one),
-            "" if one.before is None else f"{one.before:,} → {one.afterwards:,}",
-            "" if one.price is None else f"{one.price} USD",
+            Text(str(one.number)),
+            Text(when(one.at)),
+            Text(str(one.turn)),
+            shown(_change(one)),
+            Text(sizes),
+            shown("" if one.price is None else f"{one.price} USD"),
             shown(one.reason),
-            style=style,
+            style="dim" if one.undone else "",
         )
     return table
 
@@ -188,8 +190,9 @@ def _note(note: CourseNote) -> Text:
     return text
 
 
-def _turns(turns: tuple[CourseTurn, ...], limit: int) -> Table:
-    table = _table(">#", "when", "what", ">steps", ">calls", ">context", "", ">cached", ">cost")
+def _turns(turns: tuple[CourseTurn, ...], limit: int) -> LongTable:
+    heads = ("#", "when", "what", "steps", "calls", "context", "", "cached", "cost")
+    table = LongTable(*heads, right=frozenset({0, 3, 4, 5, 7, 8}), wraps=True)
     for one in turns:
         held = one.held or 0
         rate = one.usage.cache_read / one.usage.prompt if one.usage.prompt else 0.0
@@ -201,15 +204,15 @@ def _turns(turns: tuple[CourseTurn, ...], limit: int) -> Table:
         what.append(f" {odd}" if odd else "", style="red")
         what.append(f" {marks}" if marks.strip() else "", style="magenta")
         table.add_row(
-            str(one.number),
-            when(one.at),
+            Text(str(one.number)),
+            Text(when(one.at)),
             what,
-            str(one.requests),
-            calls,
-            f"{held:,}" if held else "",
+            Text(str(one.requests)),
+            Text(calls),
+            Text(f"{held:,}" if held else ""),
             Text("▆" * round(12 * held / max(1, limit)), style="blue"),
-            f"{rate:.0%}" if one.usage.prompt else "",
-            "" if one.cost is None else f"{one.cost:.4f}",
+            Text(f"{rate:.0%}" if one.usage.prompt else ""),
+            Text("" if one.cost is None else f"{one.cost:.4f}"),
             style="" if one.stands else "dim",
         )
     return table
