@@ -21,6 +21,11 @@ OPEN = SESSIONS | {
 }  # fmt: skip
 """What only who opens a session needs."""
 PLANNING = {"sidecar.core.policies", "sidecar.core.ledger.facts", "sidecar.core.plans.plan"}
+PLANNED = {
+    "sidecar.core.plans.rebuild", "sidecar.core.plans.draft", "sidecar.core.ledger.units",
+    "sidecar.core.policies.evict", "sidecar.core.summaries.model_summary",
+}  # fmt: skip
+"""What makes a plan, which who only measures a session does not."""
 WRITING = {
     "sidecar.store.content.changes", "sidecar.store.content.snapshot_rows",
     "sidecar.store.content.fact_rows", "sidecar.store.retention.sweeper",
@@ -64,8 +69,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         (("config", "show"), SERVING | SESSIONS | PLANNING | {"sidecar.store.journal"}),
         (("doctor",), SERVING | SESSIONS | PLANNING | {"sidecar.session.environment"}),
         (("checkpoints", SESSION), SERVING | OPEN | PLANNING | WRITING | TALKING),
-        (("inspect", SESSION), SERVING | OPEN | WRITING),
-        (("report", SESSION), SERVING | OPEN),
+        (("inspect", SESSION), SERVING | OPEN | WRITING | PLANNED),
+        (("report", SESSION), SERVING | OPEN | PLANNED),
     ],
     ids=lambda given: given[0] if isinstance(given, tuple) else "",
 )

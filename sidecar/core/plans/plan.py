@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from sidecar.core.conversation.call_outcome import LONGEST
-from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.tokens import USUAL_FACTOR
 from sidecar.core.prompt.visibility import Cause, Shown
-from sidecar.core.sights.seen_files import SeenFiles
-from sidecar.core.text.identifiers import NameIndex
+
+if TYPE_CHECKING:
+    from sidecar.core.ledger.units import Item, Unit
+    from sidecar.core.sights.seen_files import SeenFiles
+    from sidecar.core.text.identifiers import NameIndex
 
 REWRITE_ID = "<<REWRITE>>"
 """Stands in a plan's note for the id that the rewrite gets when it is carried out.
@@ -92,6 +94,13 @@ def rent_of(prompts: Sequence[int], base: int, rates: Rates) -> int:
     return sum([prompt - floor for prompt in paid if prompt > floor])
 
 
+def _none_seen() -> "SeenFiles":
+    # Who only asks whether a rewrite is due needs none.
+    from sidecar.core.sights.seen_files import SeenFiles  # noqa: PLC0415
+
+    return SeenFiles()
+
+
 @dataclass(frozen=True, slots=True)
 class Situation:
     """What a plan is made from; `items` are in prompt order, notes included.
@@ -102,8 +111,8 @@ class Situation:
     """
 
     standing: Standing
-    items: Sequence[Item]
-    names: NameIndex
+    items: "Sequence[Item]"
+    names: "NameIndex"
     step: int
     revision: int = 0
     sent: int = 0
@@ -112,7 +121,7 @@ class Situation:
     instructions: str = ""
     factor: float = USUAL_FACTOR
     tools: frozenset[str] = frozenset()
-    files: SeenFiles = field(default_factory=SeenFiles)
+    files: "SeenFiles" = field(default_factory=_none_seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +148,7 @@ class Change(NamedTuple):
     tokens_after: int
 
 
-UnitsShown: TypeAlias = Sequence[tuple[Unit, Shown | None]]
+UnitsShown: TypeAlias = "Sequence[tuple[Unit, Shown | None]]"
 """Units in prompt order, and how each is shown."""
 
 
@@ -199,7 +208,7 @@ class Plan:
     images: tuple[FileImage, ...] = ()
 
 
-def retired_items(situation: Situation, plan: Plan) -> list[Item]:
+def retired_items(situation: Situation, plan: Plan) -> "list[Item]":
     retired = set(plan.retired)
     return [i for i in situation.items if i.unit.part_id in retired] if retired else []
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sidecar.core.plans.arrivals import shorten_arrivals
 from sidecar.core.plans.plan import (
     OPTIONAL,
     STORY,
@@ -110,6 +109,8 @@ class Economic:
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
         st = situation.standing
         if cause == "budget" and self._arrived(st):
+            from sidecar.core.plans.arrivals import shorten_arrivals  # noqa: PLC0415 - as below
+
             most = round(self.arrival * st.window)
             cut = shorten_arrivals(situation, most, self.name, together=most)
             if cut is not None:
