@@ -1,5 +1,6 @@
 """Checkpoints with the real daemon: who changed what, going back, and forth again."""
 
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,21 @@ def test_a_file_over_the_configured_size_is_not_restorable(bench: Bench, workspa
 def tree(folder: Path) -> dict[str, tuple[int, bytes]]:
     found = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {str(p.relative_to(folder)): (p.stat().st_mode, p.read_bytes()) for p in found}
+
+
+def test_one_hunk_of_a_file_is_taken_back(bench: Bench, workspace: Path) -> None:
+    lines = [f"{n}\n" for n in range(30)]
+    (workspace / "notes.txt").write_text("".join(lines))
+    work(bench, "Look.")
+    changed = ["first\n", *lines[1:-1], "last\n"]
+    turn = work(bench, "Work.", write("notes.txt", "".join(changed)))
+    asked = {"scope": "files", "beforeMessageId": turn["messageId"], "paths": ["notes.txt"]}
+    (foreseen,) = bench("checkpoint/restore", **asked, dryRun=True)["files"]["restored"]
+    _, hunk, _ = re.split(r"^(?=@@ )", foreseen["diff"], flags=re.MULTILINE)
+    (done,) = bench("checkpoint/restore", **asked, hunks=[hunk])["files"]["restored"]
+    assert "the others stay" in done["reason"]
+    assert (workspace / "notes.txt").read_text() == "".join([*lines[:-1], "last\n"])
+    assert bench.refused("checkpoint/restore", **asked, hunks=[hunk]).code == -32602
 
 
 def test_going_back_and_forth_across_kills(bench: Bench, workspace: Path) -> None:

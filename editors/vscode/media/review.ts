@@ -50,8 +50,10 @@ export class Review {
     if (seen.undo && !this.fold.open) this.fold.open = true;
   }
 
+  /** While a turn runs nothing can be taken back, and so nothing is planned. */
   private look(): void {
-    this.send({ type: "review", from: this.from, path: this.path });
+    if (document.body.classList.contains("busy")) this.take({ from: this.from, path: this.path, hunks: [], told: "What is left is shown when the turn has ended.", undo: "" });
+    else this.send({ type: "review", from: this.from, path: this.path });
   }
 
   private takeBack(hunk?: string): void {

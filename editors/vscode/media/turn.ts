@@ -74,7 +74,7 @@ export class Turn {
 
   private drawFiles(start: Checkpoint, steps: Checkpoint[]): void {
     const changed = new Map<string, FileChange[]>();
-    const made = steps.map(({ checkpointId, files }) => ({ checkpointId, files: files.filter(({ author }) => author !== "restore") })).filter(({ files }) => files.length);
+    const made = steps.map(({ checkpointId, files }) => ({ checkpointId, files: files.filter(({ author }) => !["restore", "user"].includes(author)) })).filter(({ files }) => files.length);
     for (const file of made.flatMap(({ files }) => files)) changed.set(file.path, [...(changed.get(file.path) ?? []), file]);
     this.from = start.checkpointId;
     for (const [path, changes] of changed) {

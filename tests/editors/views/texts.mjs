@@ -5,9 +5,9 @@ import assert from "node:assert/strict";
 const extension = new URL("../../../editors/vscode/src/", import.meta.url);
 const { joined } = await import(new URL("views/replay.ts", extension));
 const { money, servers } = await import(new URL("wording.ts", extension));
-const { rows, unified } = await import(new URL("views/hunks.ts", extension));
+const { rows, sidesOf, unified } = await import(new URL("views/hunks.ts", extension));
 const { says } = await import(new URL("views/visible.ts", extension));
-const { applied, side, takenOut } = await import(new URL("unified.ts", extension));
+const { applied, side, takenOut, turned } = await import(new URL("unified.ts", extension));
 
 const chunk = (partId, text) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, _meta: { sidecar: { seq: 0, partId } } });
 const call = (sessionUpdate, status) => ({ sessionUpdate, toolCallId: "c", status, _meta: { sidecar: { seq: 0, partId: "c" } } });
@@ -39,6 +39,19 @@ assert.equal(takenOut("new\n", "@@ -0,0 +1 @@\n+new\n"), "");
 assert.equal(takenOut("", "@@ -1 +0,0 @@\n-old\n"), "old\n");
 assert.equal(takenOut("same\n", ""), "same\n");
 assert.equal(side(diff, "-"), before);
+// The other way round it is read as any diff: what goes stands first.
+assert.equal(turned("@@ -4,3 +4,2 @@\n a\n-new\n-more\n+old\n b\n"), "@@ -4,2 +4,3 @@\n a\n-old\n+new\n+more\n b\n");
+assert.equal(applied(after, turned(diff)), before);
+
+// An edit that is asked about stands in the whole file, where its hunks have one place there, and alone elsewhere.
+const hunk = { oldText: "b\nc\n", newText: "b\nC\n" };
+assert.deepEqual(sidesOf("a\r\nb\r\nc\r\nd\r\n", [hunk]), ["a\nb\nc\nd\n", "a\nb\nC\nd\n"]);
+assert.deepEqual(sidesOf("b\nc\nb\nc\n", [hunk]), ["b\nc\n", "b\nC\n"]);
+assert.deepEqual(sidesOf("ab\nc\n", [hunk]), ["b\nc\n", "b\nC\n"]);
+assert.deepEqual(sidesOf("b\nc\nx\ny", [hunk, { oldText: "x\ny", newText: "x" }]), ["b\nc\nx\ny", "b\nC\nx"]);
+assert.deepEqual(sidesOf("other\n", [hunk, { oldText: "x\n", newText: "" }]), ["b\nc\n⋯\nx\n", "b\nC\n⋯\n"]);
+assert.deepEqual(sidesOf("", [{ oldText: null, newText: "new\n" }]), ["", "new\n"]);
+assert.deepEqual(sidesOf("meanwhile\n", [{ oldText: null, newText: "new\n" }]), ["", "new\n"]);
 
 // Lines that look like a diff's head are lines as any other: a question hides none.
 const asked = unified([{ oldText: "int i;\n-- note\nend\n", newText: "int i;\n++ i, run();\nend\n" }]);

@@ -102,6 +102,19 @@ await play(desk, {
     await desk.until("what was allowed", () => existsSync(join(given.workspace, "by-link.txt")));
     await unnotified();
     await desk.idle();
+    await desk.send('call shell {"command": "echo 3 > withdrawn.txt"}');
+    await link(desk.toast("Run echo 3 > withdrawn.txt"), "Allow once").waitFor();
+    await desk.run("Cancel");
+    await unnotified();
+    await desk.idle();
+    await desk.send("replace `eight` with `acht` in numbers.txt");
+    await asked("numbers.txt").waitFor();
+    await link(desk.toast("Edit numbers.txt"), "Allow once").waitFor();
+    await desk.picture("edit");
+    await link(desk.toast("Edit numbers.txt"), "Allow once").click();
+    await desk.until("the edit", () => disk("numbers.txt").includes("acht"));
+    await asked("numbers.txt").waitFor({ state: "detached" });
+    await desk.idle();
   },
 
   async "an edit that is asked about stands in the editor's diff, and is answered by one key"() {

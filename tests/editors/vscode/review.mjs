@@ -76,6 +76,9 @@ await play(desk, {
     await page.setViewportSize({ width: 700, height: 600 });
     await desk.say(chat, "replace `day 3 Anna` with `day 3 Eve` in story.md");
     await chat.locator(".turn").nth(1).locator(".cost:not(:empty)").waitFor();
+    const first = chat.locator(".reviewed", { hasText: "story.md" }).first();
+    await first.locator(".hunk", { hasText: "kept" }).waitFor();
+    assert.match(await first.innerText(), /\+2\s+−2/);
     await file(chat, "story.md").getByRole("button", { name: /^story.md/ }).click();
     await hunks(chat, "story.md").first().waitFor();
     await desk.picture("narrow");

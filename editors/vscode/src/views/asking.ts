@@ -61,8 +61,8 @@ export class Asking extends Texts {
       this.waiting.set(id, { question: { id, toolCall, options }, since: Date.now(), answer });
       token.onCancellationRequested(() => answer(undefined));
       this.tell();
-      this.notifyHidden();
-      void this.open(id);
+      // What stands whole in a diff may be allowed by a notification, too.
+      void this.open(id).finally(() => this.notifyHidden());
     });
   }
 
@@ -123,7 +123,7 @@ export class Asking extends Texts {
     for (const one of this.waiting.values()) {
       const { id, toolCall, options } = one.question;
       const link = (optionId: string) => `command:sidecar.answer?${encodeURIComponent(JSON.stringify([id, options.findIndex((option) => option.optionId === optionId)]))}`;
-      one.unnotify ??= notice(toolCall, options, link, () => void commands.executeCommand("sidecar.chat.focus"));
+      one.unnotify ??= notice(toolCall, options, one.right !== undefined, link, () => void commands.executeCommand("sidecar.chat.focus"));
     }
   }
 

@@ -23,7 +23,7 @@ export function sidesOf(now: string, hunks: readonly Hunk[]): [string, string] {
 }
 
 function alone(hunks: readonly Hunk[]): [string, string] {
-  const joined = (texts: string[]) => texts.map((text) => text.replace(/\n?$/, "\n")).join("⋯\n");
+  const joined = (texts: string[]) => texts.map((text) => (text && text.replace(/\n?$/, "\n"))).join("⋯\n");
   return [joined(hunks.map(({ oldText }) => oldText ?? "")), joined(hunks.map(({ newText }) => newText))];
 }
 

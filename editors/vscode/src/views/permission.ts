@@ -37,14 +37,14 @@ async function choose(toolCall: PermissionToolCall, options: PermissionOption[])
 const SHOW = "Show…" as unknown as true;
 
 /**
- * Show a question and its answers until the result is called; `show` is called by the button.
+ * Show a question and its answers until the result is called; `show` is called by the button. What is `seen` elsewhere stands whole there.
  *
  * One with several buttons could not be taken away again. A progress can; its answers are links to commands.
  */
-export function notice(toolCall: PermissionToolCall, options: PermissionOption[], link: (optionId: string) => string, show: () => void): () => void {
+export function notice(toolCall: PermissionToolCall, options: PermissionOption[], seen: boolean, link: (optionId: string) => string, show: () => void): () => void {
   const { question, whole } = briefly(toolCall);
   // What it cannot show whole is not allowed there.
-  const offered = whole ? options : options.filter(({ kind }) => kind === "reject_once");
+  const offered = whole || seen ? options : options.filter(({ kind }) => kind === "reject_once");
   const links = offered.map(({ name, optionId }) => `[${plain(name).replace(/[[\]]/g, "")}](${link(optionId)})`).join(" · ");
   let close = () => {};
   const gone = new Promise<void>((done) => (close = done));

@@ -19,7 +19,7 @@ export class Reviews {
     const { files, reason } = await this.restore(from, path, { dryRun: true, onConflict: "merge" });
     const acting = [...files.restored, ...files.merged];
     // A file that was moved goes back whole, with its other name.
-    const hunks = acting.length === 1 ? (acting[0]?.diff ?? "").split(/^(?=@@ )/m).slice(1) : [];
+    const hunks = acting.length === 1 ? (acting[0]?.diff ?? "").split(/(?<=\n)(?=@@ )/).slice(1) : [];
     const [told] = [...files.conflicts, ...acting, ...files.skipped].map((file) => file.reason);
     return { from, path, hunks, ...(!hunks.length && { told: told ?? reason ?? "" }) };
   }
