@@ -19,6 +19,7 @@ PLUGIN = ROOT / "editors/neovim"
 VIEWS = {
     "asking.lua",
     "chat.lua",
+    "composer.lua",
     "health.lua",
     "markdown.lua",
     "meter.lua",
@@ -40,13 +41,18 @@ PROGRAMS = {
 }
 
 
-@pytest.fixture(params=PROGRAMS)
-def nvim(request: pytest.FixtureRequest) -> str:
-    """Neovim's program, of each version that is installed."""
-    program, reason = PROGRAMS[request.param]
+def installed(version: str) -> str:
+    """Give Neovim's program of a version; the test is skipped where there is none."""
+    program, reason = PROGRAMS[version]
     if not program:
         pytest.skip(reason)
     return program
+
+
+@pytest.fixture(params=PROGRAMS)
+def nvim(request: pytest.FixtureRequest) -> str:
+    """Neovim's program, of each version that is installed."""
+    return installed(request.param)
 
 
 @pytest.fixture

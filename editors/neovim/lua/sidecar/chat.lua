@@ -1,4 +1,5 @@
 --- The chat: a buffer that shows the session as it happens, and one below it to write in.
+local composer = require("sidecar.composer")
 local config = require("sidecar.config")
 local markdown = require("sidecar.markdown")
 local meter = require("sidecar.meter")
@@ -9,7 +10,7 @@ local M = {}
 
 local FRAME = 40
 local MOST_OUTPUT = 300
-local HINT = "Write below; <C-s> sends, in Normal mode <CR> too. More: :Sidecar <Tab>"
+local HINT = "Write below; <C-s> sends, in Normal mode <CR> too. @ names a file, / lists the commands."
 local space = vim.api.nvim_create_namespace("sidecar_chat")
 --- What is shown, in order; each has `kind`, `lines` as they stand in the buffer, and what to draw.
 local blocks, by_key = {}, {}
@@ -505,6 +506,7 @@ function M.input()
     map(buffer, "n", "<CR>", M.send, "send")
     map(buffer, "i", "<C-s>", M.send, "send")
     map(buffer, "n", "<C-c>", session.cancel, "cancel the turn")
+    composer.attach(buffer)
     vim.bo[buffer].filetype = "sidecar_message"
   end)
 end
@@ -559,17 +561,30 @@ function M.write()
   vim.cmd("startinsert!")
 end
 
---- Sends `text`, or what stands in the input.
-function M.send(text, selection)
+--- Sends `text`, or what stands in the input. A `/command` is run instead, unless it is `meant` for
+--- the model; what is none stays where it was written.
+function M.send(text, selection, meant)
   local typed = not text and M.typed()
   local prompt = vim.trim(text or typed)
   if prompt == "" then
     return M.write()
   end
+  local ran, wrong
+  if not meant then
+    ran, wrong = composer.run(prompt)
+  end
+  if wrong and typed then
+    return composer.tell(M.input(), wrong)
+  elseif wrong then
+    return session.say(wrong, vim.log.levels.WARN)
+  end
   if typed then
     -- A question may come at any moment, which what is typed on would answer.
     vim.cmd("stopinsert")
     M.set_input("")
+  end
+  if ran then
+    return
   end
   session.prompt(prompt, selection, function(_, err)
     if err then

@@ -6,8 +6,8 @@ local rollback = require("sidecar.rollback")
 local session = require("sidecar.session")
 local view = require("sidecar.view")
 
-local M = {}
-local commands = {}
+local M = { commands = {} }
+local commands = M.commands
 
 commands.chat = chat.write
 
@@ -30,7 +30,7 @@ end
 function commands.send(text, given)
   local selection = selection_of(given)
   if text ~= "" or not selection or vim.trim(chat.typed()) ~= "" then
-    return chat.send(text ~= "" and text or nil, selection)
+    return chat.send(text ~= "" and text or nil, selection, given.bang)
   end
   vim.ui.input({ prompt = "Sidecar, about these lines: " }, function(said)
     if said and vim.trim(said) ~= "" then
