@@ -10,6 +10,7 @@
 
 ;;; Code:
 
+(require 'sidecar-composer)
 (require 'sidecar-daemon)
 (require 'sidecar-markdown)
 
@@ -30,7 +31,8 @@
 
 (defconst sidecar-chat--hint "\\<sidecar-chat-mode-map>\
 Say below what is to be done, for example “read README.md”;
-\\[sidecar-chat-return] sends, \\[newline] begins a line.
+\\[sidecar-chat-return] sends, \\[newline] begins a line,
+\\[completion-at-point] completes a file behind @ and a command behind /.
 
 \\[sidecar-answer]  answers what the agent asks before it acts
 \\[sidecar-cancel]  stops it
@@ -52,6 +54,7 @@ network: \\[sidecar-switch-model] chooses another."
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "RET") #'sidecar-chat-return)
     (define-key map (kbd "C-j") #'newline)
+    (define-key map (kbd "TAB") #'completion-at-point)
     (define-key map (kbd "C-c C-k") #'sidecar-cancel)
     (define-key map (kbd "C-c C-a") #'sidecar-answer)
     (define-key map (kbd "C-c C-r") #'sidecar-rollback)
@@ -74,6 +77,7 @@ network: \\[sidecar-switch-model] chooses another."
   (setq-local buffer-invisibility-spec nil)
   (setq-local truncate-lines nil)
   (visual-line-mode 1)
+  (add-hook 'completion-at-point-functions #'sidecar-chat--complete nil t)
   (buffer-disable-undo)
   (sidecar-chat--clear))
 
@@ -108,15 +112,22 @@ network: \\[sidecar-switch-model] chooses another."
     (setq sidecar-chat--input (copy-marker (point-max))))
   (sidecar-chat--replace "hint" (substitute-command-keys sidecar-chat--hint) 'shadow))
 
-(defun sidecar-chat-return ()
-  "Send the prompt, or press the button here."
-  (interactive)
+(defun sidecar-chat--complete ()
+  "Complete what stands before point in the prompt."
+  (and (>= (point) sidecar-chat--input)
+       (sidecar-composer-at-point (marker-position sidecar-chat--input))))
+
+(defun sidecar-chat-return (meant)
+  "Send the prompt, run it if it is a /command, or press the button here.
+With MEANT, a prefix argument, what looks like a command is sent, too."
+  (interactive "P")
   (if (< (point) sidecar-chat--input)
       (if (button-at (point)) (push-button) (goto-char (point-max)))
-    (let ((text (string-trim (buffer-substring-no-properties sidecar-chat--input (point-max)))))
-      (unless (string-empty-p text)
-        (sidecar-send text)
-        (sidecar-chat-take sidecar--desk nil)))))
+    (let* ((text (string-trim (buffer-substring-no-properties sidecar-chat--input (point-max))))
+           (command (and (not meant) (sidecar-composer-command text))))
+      (unless (or command (string-empty-p text)) (sidecar-chat--send text))
+      (sidecar-chat-take sidecar--desk nil)
+      (when command (funcall command)))))
 
 (defun sidecar-chat-take (desk text)
   "Put TEXT in place of the prompt in the chat of DESK, and give what stood there."
@@ -125,12 +136,19 @@ network: \\[sidecar-switch-model] chooses another."
     (prog1 (delete-and-extract-region sidecar-chat--input (point-max))
       (when text (insert text)))))
 
-(defun sidecar-send (text)
-  "Have the agent do TEXT, in a turn of its own."
+(defun sidecar-send (text &optional meant)
+  "Have the agent do TEXT, in a turn of its own, or run it if it is a /command.
+With MEANT, a prefix argument, what looks like a command is sent, too."
   (interactive
    (list (read-string "Sidecar: " (and (use-region-p)
                                        (buffer-substring-no-properties
-                                        (region-beginning) (region-end))))))
+                                        (region-beginning) (region-end))))
+         current-prefix-arg))
+  (let ((command (and (not meant) (sidecar-composer-command text))))
+    (if command (funcall command) (sidecar-chat--send text))))
+
+(defun sidecar-chat--send (text)
+  "Have the agent do TEXT, in a turn of its own."
   (let ((desk (sidecar-desk)))
     (display-buffer (sidecar-chat-buffer desk))
     (sidecar-settle desk)

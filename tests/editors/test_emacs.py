@@ -24,6 +24,8 @@ EMACS = shutil.which("emacs") or ""
 LIMIT = 240.0
 IDLE, PROMPT = "\u25c6", "\u203a"
 """The meter's sign while no turn runs, and what stands before what the user types."""
+VIEWS = ("chat", "composer", "markdown", "menu", "questions")
+"""What draws and asks; the rest is counted."""
 MCP = f'(:command "{sys.executable}" :args ["{ROOT / "tests/fakes/mcp_server.py"}"])'
 OPTIONS = (
     '(:model "offline" :workspaceTrusted t :permissions (:allow ["edit"])'
@@ -213,6 +215,40 @@ def test_an_empty_chat_leads_on(screen: Terminal, workspace: Path) -> None:
     screen.type("\x18\x03")
 
 
+def test_files_and_commands_are_completed(screen: Terminal, workspace: Path) -> None:
+    (workspace / "src/deep").mkdir(parents=True)
+    for name in ("src/deep/some code.py", "notes.log", "nets.txt"):
+        (workspace / name).write_text("")
+    (workspace / ".gitignore").write_text("*.log\n")
+    command(screen, "sidecar-mode")
+    screen.wait("k/192k")
+    command(screen, "sidecar-chat")
+    screen.wait("completes a file behind @")
+    screen.type("compare @nts\t")
+    shown = screen.wait("Possible completions")
+    assert {"nets.txt", "notes.txt"} <= set(shown.split())
+    assert "notes.log" not in shown
+    screen.type("\x7f\x7fot\t")
+    screen.wait("compare @notes.txt\n")
+    screen.type("and @sdsce\t\r")
+    screen.wait(f'{PROMPT} compare @notes.txt and @"src/deep/some code.py"')
+    screen.wait(IDLE)
+    screen.type("/conx\r")
+    screen.wait("There is no command /conx, /context may be meant")
+    screen.type("\x7f\t")
+    screen.wait(f"{PROMPT} /context")
+    screen.type("\r")
+    screen.wait("cached  region")
+    assert f"{PROMPT} /context" not in screen.text()
+    screen.type("/fork it\r")
+    screen.wait("/fork takes no words after it")
+    screen.type("\x15\r")
+    screen.wait(lambda text: f"{PROMPT} /fork it\n" in text and text.count("1 request ·") == 2)
+    screen.type("/etc/hosts is a path\r")
+    screen.wait(f"{PROMPT} /etc/hosts is a path\n")
+    screen.type("\x18\x03")
+
+
 def test_an_edit_is_answered_where_its_diff_is_shown(screen: Terminal) -> None:
     screen.type('\x1b:(setq sidecar-options \'(:model "offline" :workspaceTrusted t))\r')
     command(screen, "sidecar-mode")
@@ -350,5 +386,5 @@ def test_a_question_writes_out_names_and_lists(tmp_path: Path) -> None:
 def test_the_plugin_is_small() -> None:
     lines = {name: (PLUGIN / name).read_text("utf-8").count("\n") for name in FILES}
     assert max(lines.values()) <= 400
-    drawing = {f"sidecar-{one}.el" for one in ("chat", "markdown", "menu", "questions")}
+    drawing = {f"sidecar-{one}.el" for one in VIEWS}
     assert sum(count for name, count in lines.items() if name not in drawing) <= 1_000
