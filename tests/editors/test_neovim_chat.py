@@ -72,3 +72,76 @@ def test_files_and_commands_are_completed(screen: Terminal, workspace: Path) -> 
     screen.wait("completeopt=menuone,noinsert")
     screen.type("\x17k:set completeopt?\r")
     screen.wait("completeopt=menu,preview")
+
+
+def test_a_message_is_changed_and_sent_anew_and_answers_are_copied(screen: Terminal) -> None:
+    screen.type("read notes.txt\x13")
+    screen.wait("── 2 requests")
+    screen.type("ilist files\x13")
+    screen.wait(lambda text: text.count("── 2 requests") == 2)
+    screen.type("\x17k?read notes\rc")
+    screen.wait("2: files and conversation")
+    screen.type("1\r")
+    screen.wait("1: Go back now: no files")
+    screen.type("1\r")
+    screen.wait(lambda text: "── gone back" in text and "│read notes.txt" in text)
+    assert f"{SAID} list files" not in screen.text()
+    screen.type("A then list files\x13")
+    screen.wait(f"{SAID} read notes.txt then list files")
+    screen.wait("── 3 requests")
+    screen.type("\x17k?What the tools\rY")
+    screen.wait("copied the answer")
+    screen.type('i\x12"')
+    screen.wait(lambda text: "│- list_files: long.txt" in text.rpartition("3 requests")[2])
+
+
+def test_code_of_an_answer_is_copied(screen: Terminal, workspace: Path) -> None:
+    (workspace / "code.md").write_text("```\n")
+    screen.type("read code.md\x13")
+    screen.wait("── 2 requests")
+    screen.type(
+        "\x1b:lua require('sidecar.chat').update({sessionId=require('sidecar.session').id, update="
+        "{sessionUpdate='agent_message_chunk', content={type='text', text="
+        "'So:\\n```py\\none = 1\\n```\\nthat'}}})\r"
+    )
+    screen.wait("one = 1")
+    screen.type("\x17k?one = 1\rY")
+    screen.wait("copied the code")
+    screen.type(":echo 'it is ' .. strtrans(@@)\r")
+    screen.wait("it is one = 1^@")
+
+
+def test_failed_commands_are_open_at_their_end(screen: Terminal) -> None:
+    screen.type("run `seq 400 459; exit 3`\x13")
+    screen.wait("4: Always reject")
+    screen.type("1\r")
+    shown = screen.wait("── 2 requests")
+    assert "✗ Run seq 400 459; exit 3  exit code 3  ⋯" in shown
+    assert "│    459" in shown
+    assert "│    430" not in shown
+    screen.type("\x17k?Run seq\r")
+    screen.wait("│    401")
+
+
+def test_one_file_of_a_turn_is_taken_back(screen: Terminal, workspace: Path) -> None:
+    screen.type(
+        "replace `alpha` with `ALPHA` in notes.txt then replace `Hello` with `Hi` in main.py"
+    )
+    screen.type("\x13")
+    for _ in range(2):
+        screen.wait("1: Allow once")
+        screen.type("1\r")
+        screen.wait(lambda text: "1: Allow once" not in text)
+    screen.wait("── 3 requests")
+    screen.type(":Sidecar rollback\r")
+    screen.wait("go back to")
+    screen.type("1\r")
+    screen.wait("4: one file")
+    screen.type("4\r")
+    asked = screen.wait("which file goes back")
+    screen.type("2\r" if "2: notes.txt" in asked else "1\r")
+    screen.wait("1: Go back now: 1 restored")
+    screen.type("1\r")
+    screen.wait("gone back: 1 restored")
+    assert (workspace / "notes.txt").read_text() == "alpha\nbeta\ngamma\n"
+    assert "Hi, " in (workspace / "main.py").read_text()

@@ -22,8 +22,9 @@ end, {
 })
 
 -- `<Plug>(sidecar-chat)` and so on, to be mapped by the user.
-local commands = "chat new send cancel compact undo_compaction rollback redo context fork handoff sessions archive"
-for name in (commands .. " log restart"):gmatch("%S+") do
+local commands = "chat new send cancel compact undo_compaction rollback redo edit copy"
+commands = commands .. " context fork handoff sessions archive log restart"
+for name in commands:gmatch("%S+") do
   local keys, what = "<Plug>(sidecar-" .. name .. ")", { desc = "Sidecar: " .. name }
   vim.keymap.set({ "n", "i" }, keys, "<Cmd>Sidecar " .. name .. "<CR>", what)
   -- The selected lines go along.

@@ -10,6 +10,8 @@ local M = {}
 
 local FRAME = 40
 local MOST_OUTPUT = 300
+--- Lines that stay open at the end of what failed.
+local TAIL = 10
 local HINT = "Write below; <C-s> sends, in Normal mode <CR> too. @ names a file, / lists the commands."
 local space = vim.api.nvim_create_namespace("sidecar_chat")
 --- What is shown, in order; each has `kind`, `lines` as they stand in the buffer, and what to draw.
@@ -40,10 +42,13 @@ end
 
 -- Drawing: each block gives its lines, and for each the group that colours it.
 
-local function indented(text, by)
+local function indented(text, by, at_end)
   local lines = vim.split((text:gsub("\r", ""):gsub("\n+$", "")), "\n", { plain = true })
-  if #lines > MOST_OUTPUT then
-    local more = #lines - MOST_OUTPUT
+  local more = #lines - MOST_OUTPUT
+  if more > 0 and at_end then
+    lines = vim.list_slice(lines, more + 1)
+    table.insert(lines, 1, ("… %d lines before"):format(more))
+  elseif more > 0 then
     lines = vim.list_slice(lines, 1, MOST_OUTPUT)
     lines[#lines + 1] = ("… %d more lines"):format(more)
   end
@@ -118,18 +123,25 @@ function draw.thought(block)
   end, 2
 end
 
+--- A command that ends with another code than 0 has failed, too.
+local function status_of(block)
+  local code = (block.metadata or {}).exitCode
+  return block.waiting and "waiting" or code and code ~= 0 and "failed" or block.status
+end
+
 function draw.tool(block)
-  local status = block.waiting and "waiting" or block.status
+  local status = status_of(block)
+  local failed = status == "failed"
   local lines = { ("%s %s"):format(ICONS[status] or "·", tool_title(block)) }
   local body = tool_body(block)
-  vim.list_extend(lines, body ~= "" and indented(body, "    ") or {})
+  vim.list_extend(lines, body ~= "" and indented(body, "    ", failed) or {})
   local first = block.leads and 2 or 1
   if block.leads then
     table.insert(lines, 1, "")
   end
   return lines, function(i, line)
     return i <= first and (GROUPS[status] or "SidecarTool") or diff_group(line)
-  end, not block.waiting and first or nil
+  end, not block.waiting and first or nil, failed and #lines - TAIL or nil
 end
 
 function draw.plan(block)
@@ -181,7 +193,7 @@ local function redraw()
   for index, block in ipairs(blocks) do
     local before = block.lines
     if block.dirty then
-      block.lines, block.paint, block.fold_from = draw[block.kind](block)
+      block.lines, block.paint, block.fold_from, block.fold_till = draw[block.kind](block)
       block.dirty = false
       if not first then
         first, start, same = index, line, same_start(before, block.lines)
@@ -196,9 +208,9 @@ end
 local function fill_folds()
   folds = {}
   for _, block in ipairs(blocks) do
-    local from = block.fold_from
+    local from, till = block.fold_from, block.fold_till or #block.lines
     for i = 1, #block.lines do
-      folds[#folds + 1] = (not from or i < from or #block.lines == from) and "0" or i == from and ">1" or "1"
+      folds[#folds + 1] = (not from or i < from or i > till or till == from) and "0" or i == from and ">1" or "1"
     end
   end
 end
@@ -296,7 +308,7 @@ end
 local function said(kind)
   return function(update, meta)
     local block = by_key[meta.partId] or add(kind, { text = "" }, meta.partId)
-    block.text = block.text .. words(update.content)
+    block.text, block.message = block.text .. words(update.content), meta.messageId
     dirty(block)
   end
 end
@@ -397,15 +409,63 @@ function M.note(text, group)
   add("line", { text = text, group = group or "SidecarQuiet" })
 end
 
---- The compaction whose line the cursor is on; nil where it is on none.
-function M.compaction_here()
-  local line = vim.api.nvim_get_current_buf() == M.buffer() and vim.fn.line(".") or 0
-  for _, block in ipairs(blocks) do
-    if line >= 1 and line <= #block.lines then
-      return block.compaction
+--- The block the cursor is on, its place, and the line of it; outside of the chat the last one.
+local function here()
+  local line = vim.api.nvim_get_current_buf() == M.buffer() and vim.fn.line(".") or math.huge
+  for index, block in ipairs(blocks) do
+    if line <= #block.lines then
+      return index, line
     end
     line = line - #block.lines
   end
+  return #blocks, 0
+end
+
+--- The compaction whose line the cursor is on; nil where it is on none.
+function M.compaction_here()
+  local index, line = here()
+  return line > 0 and blocks[index].compaction or nil
+end
+
+local function newest(kind, index)
+  for at = index, 1, -1 do
+    if blocks[at].kind == kind then
+      return blocks[at]
+    end
+  end
+end
+
+--- The user's message that the cursor is on or behind: its id and text; nil where there is none.
+function M.message_here()
+  local block = newest("user", (here()))
+  return block and block.message, block and block.text
+end
+
+--- The code between fences around a line, if there is some.
+local function fenced(lines, at)
+  local first
+  for i, line in ipairs(lines) do
+    if line:match("^%s*```") then
+      if first and at >= first and at <= i then
+        return table.concat(vim.list_slice(lines, first + 1, i - 1), "\n") .. "\n"
+      end
+      first = not first and i or nil
+    end
+  end
+end
+
+--- Copies what the cursor is on: a block of code, or the whole answer, message or output; outside of
+--- the chat the last answer.
+function M.copy()
+  local index, line = here()
+  local block = line > 0 and blocks[index] or newest("agent", index)
+  local code = block and block.kind == "agent" and line > 0 and fenced(block.lines, line)
+  local text = code or block and (block.kind == "tool" and tool_body(block) or vim.trim(block.text or ""))
+  if not text or text == "" then
+    return session.say("there is nothing to copy here.")
+  end
+  vim.fn.setreg(vim.v.register, text)
+  session.say(("copied %s."):format(code and "the code" or block.kind == "agent" and "the answer" or "this"))
 end
 
 --- Scrolls to a block; gives whether it is seen whole. If not, the window stays as it was.
@@ -491,6 +551,8 @@ function M.buffer()
     vim.bo[buffer].modifiable = false
     map(buffer, "n", "<Tab>", "za", "open or close a fold")
     map(buffer, "n", "<C-c>", session.cancel, "cancel the turn")
+    map(buffer, "n", "c", "<Cmd>Sidecar edit<CR>", "change the message here and send it anew")
+    map(buffer, "n", "Y", M.copy, "copy the code, answer or output here")
     for _, key in ipairs({ "i", "a", "<CR>" }) do
       map(buffer, "n", key, M.write, "write a message")
     end

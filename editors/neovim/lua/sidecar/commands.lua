@@ -78,6 +78,8 @@ end
 
 commands.rollback = rollback.back
 commands.redo = rollback.redo
+commands.edit = rollback.edit
+commands.copy = chat.copy
 commands.context = view.context
 
 function commands.fork()

@@ -10,6 +10,7 @@ local SCOPES = {
   { "both", "files and conversation" },
   { "files", "files only" },
   { "conversation", "conversation only" },
+  { "file", "one file" },
 }
 local CHOICES = {
   { "merge", "Merge: undo the agent's part beside what was changed since" },
@@ -157,6 +158,30 @@ local function consider(move, choice)
   end)
 end
 
+--- Has one of the files chosen that a move would touch; the rest is kept.
+local function one_file(move)
+  move.params.scope = "files"
+  session.ask(move.method, vim.tbl_extend("force", move.params, { dryRun = true }), function(plan)
+    local paths = {}
+    for _, fate in ipairs({ "restored", "merged", "conflicts" }) do
+      for _, file in ipairs(plan.files[fate]) do
+        paths[#paths + 1] = file.path
+      end
+    end
+    if #paths == 0 then
+      return session.say("no file was changed since.")
+    end
+    vim.ui.select(paths, { prompt = "Sidecar: which file goes back", kind = "sidecar" }, function(path)
+      if path then
+        move.params.paths, move.title = { path }, move.title .. ": " .. path
+        vim.schedule(function()
+          consider(move)
+        end)
+      end
+    end)
+  end)
+end
+
 local function back_to(item, scope)
   local checkpoint = item[1]
   local move = { method = "checkpoint/restore", verb = "Go back", done = "gone back" }
@@ -167,7 +192,30 @@ local function back_to(item, scope)
   else
     move.params.checkpointId = checkpoint.checkpointId
   end
+  if scope == "file" then
+    return one_file(move)
+  end
   consider(move)
+end
+
+--- Asks what goes back to an item, then goes.
+local function with_scope(item, scopes)
+  local options = { prompt = "Sidecar: what goes back", kind = "sidecar", format_item = second }
+  vim.ui.select(scopes, options, function(scope)
+    if scope then
+      back_to(item, scope[1])
+    end
+  end)
+end
+
+--- Goes back to before the message that the cursor is on or behind, which is in the input then.
+function M.edit()
+  local id, text = chat.message_here()
+  if not id then
+    return session.say("there is no message of yours to change.")
+  end
+  local title = ("Before “%s”"):format((text:gsub("\n.*", " …")))
+  with_scope({ { messageId = id }, title, true }, { SCOPES[3], SCOPES[1] })
 end
 
 function M.back()
@@ -182,12 +230,7 @@ function M.back()
         return
       end
       vim.schedule(function()
-        options.prompt = "Sidecar: what goes back"
-        vim.ui.select(SCOPES, options, function(scope)
-          if scope then
-            back_to(item, scope[1])
-          end
-        end)
+        with_scope(item, SCOPES)
       end)
     end)
   end)
