@@ -58,6 +58,7 @@ network: \\[sidecar-switch-model] chooses another."
     (define-key map (kbd "C-c C-k") #'sidecar-cancel)
     (define-key map (kbd "C-c C-a") #'sidecar-answer)
     (define-key map (kbd "C-c C-r") #'sidecar-rollback)
+    (define-key map (kbd "C-c C-w") #'sidecar-copy)
     (define-key map (kbd "C-c C-n") #'sidecar-new)
     (define-key map (kbd "C-c C-l") #'sidecar-compact)
     (define-key map (kbd "C-c C-s") #'sidecar-menu)
@@ -267,15 +268,19 @@ With MEANT, a prefix argument, what looks like a command is sent, too."
     (when (plist-get meta :outputDelta)
       (setq known (plist-put known :rawOutput (concat (plist-get known :rawOutput)
                                                       (plist-get meta :outputDelta)))))
-    (when (plist-get (plist-get meta :metadata) :diff)
-      (setq known (plist-put known :diff (plist-get (plist-get meta :metadata) :diff))))
+    (dolist (field '(:diff :exitCode))
+      (when (plist-get (plist-get meta :metadata) field)
+        (setq known (plist-put known field (plist-get (plist-get meta :metadata) field)))))
     (setf (nthcdr 2 place) (list known))
     (sidecar-chat--writing name
       (delete-region (car place) (cadr place))
-      (let ((symbol (sidecar-chat--fold (sidecar-chat--title known) name)))
-        (insert (propertize (concat "\n" (or (plist-get known :diff)
-                                             (format "%s" (or (plist-get known :rawOutput) ""))))
-                            'invisible symbol)))
+      (let* ((symbol (sidecar-chat--fold (sidecar-chat--title known) name))
+             (text (format "\n%s" (or (plist-get known :diff) (plist-get known :rawOutput) "")))
+             (tail (if (sidecar-chat--failed known)
+                       (string-match "\\(?:\n.*\\)\\{0,10\\}\n*\\'" text)
+                     (length text))))
+        (put-text-property 0 tail 'invisible symbol text)
+        (insert text))
       (seq-doseq (location (plist-get known :locations))
         (let ((path (plist-get location :path)))
           (insert " ")
@@ -291,8 +296,22 @@ With MEANT, a prefix argument, what looks like a command is sent, too."
 (defun sidecar-chat--title (call)
   "Give the line that stands for CALL."
   (format "%s %s" (pcase (plist-get call :status)
-                    ("completed" "✓") ("failed" "✗") ("in_progress" "…") (_ "·"))
+                    ((guard (sidecar-chat--failed call)) "✗")
+                    ("completed" "✓") ("in_progress" "…") (_ "·"))
           (or (plist-get call :title) "tool")))
+
+(defun sidecar-chat--failed (call)
+  "Give whether CALL failed; a command with another code than 0 did."
+  (or (equal (plist-get call :status) "failed")
+      (not (memq (plist-get call :exitCode) '(nil 0)))))
+
+(defun sidecar-copy ()
+  "Copy the code here, else the whole answer, message or output."
+  (interactive)
+  (let ((place (seq-find (lambda (place) (<= (car place) (point) (cadr place)))
+                         (hash-table-values sidecar-chat--parts))))
+    (unless place (user-error "There is nothing to copy here"))
+    (sidecar-markdown-copy (car place) (cadr place) (plist-get (nth 2 place) :rawOutput))))
 
 (defun sidecar-chat--replace (name text face)
   "Let the part NAME be TEXT in FACE."

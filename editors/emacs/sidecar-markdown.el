@@ -9,6 +9,8 @@
 
 ;;; Code:
 
+(require 'subr-x)
+
 (declare-function gfm-mode "ext:markdown-mode")
 
 (defface sidecar-heading '((t :inherit (bold font-lock-keyword-face)))
@@ -65,6 +67,26 @@
       (put-text-property start end 'face 'default)
       (pcase-dolist (`(,from ,to ,face) faces)
         (put-text-property (+ start from) (+ start to) 'face face)))))
+
+;;; Copying
+
+(defun sidecar-markdown--code (start end)
+  "Give the code between fences around point, from START to END; nil elsewhere."
+  (let ((here (point)) code)
+    (save-excursion
+      (goto-char start)
+      (while (and (not code) (re-search-forward "^[ \t]*```.*\n" end t))
+        (let ((fence (match-beginning 0)) (first (point)))
+          (when (and (re-search-forward "^[ \t]*```[ \t]*$" end t) (<= fence here (point)))
+            (setq code (buffer-substring-no-properties first (match-beginning 0)))))))
+    code))
+
+(defun sidecar-markdown-copy (start end output)
+  "Copy the code at point, else OUTPUT, else the text from START to END."
+  (kill-new (or output (sidecar-markdown--code start end)
+                (string-remove-prefix
+                 "› " (string-trim (buffer-substring-no-properties start end)))))
+  (message "Copied: %s" (car (split-string (current-kill 0) "\n"))))
 
 (provide 'sidecar-markdown)
 ;;; sidecar-markdown.el ends here

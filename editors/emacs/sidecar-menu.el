@@ -19,6 +19,7 @@
     ("s" "say something" sidecar-send)
     ("a" "answer a question" sidecar-answer)
     ("k" "stop" sidecar-cancel)
+    ("w" "copy what is here" sidecar-copy)
     ("r" "go back" sidecar-rollback)
     ("R" "go forth again" sidecar-redo)]
    ["Context"

@@ -17,14 +17,30 @@
   (interactive)
   (let* ((desk (sidecar-desk))
          (turn (sidecar-rollback--turn desk))
-         (scope (completing-read "Take back (both, files, conversation): "
-                                 '("both" "files" "conversation") nil t nil nil "both"))
-         (wish (list :beforeMessageId (plist-get turn :messageId) :scope scope))
+         (scope (completing-read "Take back (both, files, conversation, file): "
+                                 '("both" "files" "conversation" "file") nil t nil nil "both"))
+         (before (list :beforeMessageId (plist-get turn :messageId)))
+         (wish (append before (if (equal scope "file") (sidecar-rollback--file desk before)
+                                (list :scope scope))))
          (foreseen (apply #'sidecar-call desk :checkpoint/restore :dryRun t wish))
          (choice (sidecar-rollback--agree desk turn foreseen)))
     (when choice
       (let ((done (apply #'sidecar-call desk :checkpoint/restore :onConflict choice wish)))
         (sidecar-rollback--done desk done "Went back")))))
+
+(defun sidecar-rollback--file (desk before)
+  "Have the user choose a file that going back on DESK to BEFORE touches."
+  (let ((files (plist-get (apply #'sidecar-call desk :checkpoint/restore
+                                 :dryRun t :scope "files" before)
+                          :files)))
+    (list :scope "files"
+          :paths (vector (completing-read
+                          "Take back the file: "
+                          (seq-mapcat (lambda (fate)
+                                        (mapcar (lambda (file) (plist-get file :path))
+                                                (plist-get files fate)))
+                                      '(:restored :merged :conflicts))
+                          nil t)))))
 
 (defun sidecar-redo ()
   "Undo the newest rollback."

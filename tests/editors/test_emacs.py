@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -127,9 +127,9 @@ def test_no_daemon_is_taken_from_the_folder_that_is_open(workspace: Path, path: 
     assert not (workspace / "ran").exists()
 
 
-@pytest.fixture
-def screen(workspace: Path) -> Iterator[Terminal]:
-    """Emacs on a terminal, with the plugin loaded and a file open."""
+@contextmanager
+def on_a_screen(workspace: Path) -> Iterator[Terminal]:
+    """Give Emacs on a terminal, with the plugin loaded and a file open."""
     terminal = Terminal(
         [EMACS, "-Q", "-nw", "-L", str(PLUGIN), "-l", "sidecar", "--eval", settings(), "notes.txt"],
         workspace,
@@ -139,6 +139,12 @@ def screen(workspace: Path) -> Iterator[Terminal]:
     yield terminal
     with suppress(ProcessLookupError):
         os.kill(terminal.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def screen(workspace: Path) -> Iterator[Terminal]:
+    with on_a_screen(workspace) as terminal:
+        yield terminal
 
 
 def command(screen: Terminal, name: str, *answers: str) -> None:
@@ -212,40 +218,6 @@ def test_an_empty_chat_leads_on(screen: Terminal, workspace: Path) -> None:
     screen.wait("read_file: `code`")
     screen.wait(lambda _: screen.colours("`code`") != {"default"})
     assert screen.colours("code` words"[4:]) != screen.colours("`code`")
-    screen.type("\x18\x03")
-
-
-def test_files_and_commands_are_completed(screen: Terminal, workspace: Path) -> None:
-    (workspace / "src/deep").mkdir(parents=True)
-    for name in ("src/deep/some code.py", "notes.log", "nets.txt"):
-        (workspace / name).write_text("")
-    (workspace / ".gitignore").write_text("*.log\n")
-    command(screen, "sidecar-mode")
-    screen.wait("k/192k")
-    command(screen, "sidecar-chat")
-    screen.wait("completes a file behind @")
-    screen.type("compare @nts\t")
-    shown = screen.wait("Possible completions")
-    assert {"nets.txt", "notes.txt"} <= set(shown.split())
-    assert "notes.log" not in shown
-    screen.type("\x7f\x7fot\t")
-    screen.wait("compare @notes.txt\n")
-    screen.type("and @sdsce\t\r")
-    screen.wait(f'{PROMPT} compare @notes.txt and @"src/deep/some code.py"')
-    screen.wait(IDLE)
-    screen.type("/conx\r")
-    screen.wait("There is no command /conx, /context may be meant")
-    screen.type("\x7f\t")
-    screen.wait(f"{PROMPT} /context")
-    screen.type("\r")
-    screen.wait("cached  region")
-    assert f"{PROMPT} /context" not in screen.text()
-    screen.type("/fork it\r")
-    screen.wait("/fork takes no words after it")
-    screen.type("\x15\r")
-    screen.wait(lambda text: f"{PROMPT} /fork it\n" in text and text.count("1 request ·") == 2)
-    screen.type("/etc/hosts is a path\r")
-    screen.wait(f"{PROMPT} /etc/hosts is a path\n")
     screen.type("\x18\x03")
 
 

@@ -1,0 +1,123 @@
+"""Real Emacs on a screen: what is typed in the chat, and done in it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.editors.terminal import Terminal
+from tests.editors.test_emacs import EMACS, IDLE, PROMPT, command, on_a_screen
+from tests.editors.workspaces import lay_out
+
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not EMACS, reason="there is no emacs on PATH")]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    return lay_out(tmp_path, lines=9)
+
+
+@pytest.fixture
+def screen(workspace: Path) -> Iterator[Terminal]:
+    """Emacs with an empty chat, at its prompt."""
+    with on_a_screen(workspace) as terminal:
+        command(terminal, "sidecar-mode")
+        terminal.wait("k/192k")
+        command(terminal, "sidecar-chat")
+        terminal.wait("completes a file behind @")
+        yield terminal
+
+
+def test_files_and_commands_are_completed(screen: Terminal, workspace: Path) -> None:
+    (workspace / "src/deep").mkdir(parents=True)
+    for name in ("src/deep/some code.py", "notes.log", "nets.txt"):
+        (workspace / name).write_text("")
+    (workspace / ".gitignore").write_text("*.log\n")
+    screen.type("compare @nts\t")
+    shown = screen.wait("Possible completions")
+    assert {"nets.txt", "notes.txt"} <= set(shown.split())
+    assert "notes.log" not in shown
+    screen.type("\x7f\x7fot\t")
+    screen.wait("compare @notes.txt\n")
+    screen.type("and @sdsce\t\r")
+    screen.wait(f'{PROMPT} compare @notes.txt and @"src/deep/some code.py"')
+    screen.wait(IDLE)
+    screen.type("/conx\r")
+    screen.wait("There is no command /conx, /context may be meant")
+    screen.type("\x7f\t")
+    screen.wait(f"{PROMPT} /context")
+    screen.type("\r")
+    screen.wait("cached  region")
+    assert f"{PROMPT} /context" not in screen.text()
+    screen.type("/fork it\r")
+    screen.wait("/fork takes no words after it")
+    screen.type("\x15\r")
+    screen.wait(lambda text: f"{PROMPT} /fork it\n" in text and text.count("1 request ·") == 2)
+    screen.type("/etc/hosts is a path\r")
+    screen.wait(f"{PROMPT} /etc/hosts is a path\n")
+    screen.type("\x18\x03")
+
+
+def test_a_message_is_changed_and_sent_anew_and_answers_are_copied(screen: Terminal) -> None:
+    screen.type("read notes.txt\r")
+    screen.wait("2 requests")
+    screen.type("list files\r")
+    screen.wait(lambda text: text.count("2 requests") == 2)
+    screen.type("\x12read notes\r\x03\x12\r")
+    screen.wait("Take back")
+    screen.type("conversation\r")
+    screen.wait("no file is touched (apply")
+    screen.type("apply\r")
+    screen.wait("Went back")
+    screen.wait(f"\n{PROMPT} read notes.txt\n")
+    assert f"{PROMPT} list files" not in screen.text()
+    screen.type("\x1b> then list files\r")
+    screen.wait("3 requests")
+    screen.type("\x12What the\r\x03\x17")
+    screen.wait("Copied: Done. What the tools said:")
+    screen.type("\x1b>\x19")
+    screen.wait(f"{PROMPT} Done. What the tools said:\n")
+
+
+def test_failed_commands_are_open_at_their_end(screen: Terminal) -> None:
+    screen.type("run `seq 400 459; exit 3`\r")
+    screen.wait("[Allow once]")
+    command(screen, "sidecar-answer", "seq 400", "Allow once")
+    shown = screen.wait("2 requests")
+    assert "✗ " in shown
+    assert "\n459\n" in shown
+    assert "\n440\n" not in shown
+    screen.type("\x12✗\r\r")
+    screen.wait("\n401\n")
+    screen.type("\x03\x17")
+    screen.wait("Copied: 400")
+
+
+def test_one_file_of_a_turn_is_taken_back(screen: Terminal, workspace: Path) -> None:
+    screen.type(
+        "replace `alpha` with `ALPHA` in notes.txt then replace `Hello` with `Hi` in main.py"
+    )
+    screen.type("\r")
+    screen.wait("3 requests")
+    screen.type("\x03\x12")
+    screen.wait("before:")
+    screen.type("\r")
+    screen.wait("Take back")
+    screen.type("file\r")
+    screen.wait("the file:")
+    screen.type("notes.txt\r")
+    screen.wait("notes.txt restored (apply")
+    screen.type("apply\r")
+    screen.wait("Went back: notes.txt restored")
+    assert (workspace / "notes.txt").read_text() == "alpha\nbeta\ngamma\n"
+    assert "Hi, " in (workspace / "main.py").read_text()
+
+
+def test_code_of_an_answer_is_copied(screen: Terminal) -> None:
+    said = "So:\\n```py\\none = 1\\n```\\nthat"
+    screen.type(f'\x1b:(sidecar-chat--answer "x" "{said}" nil)\r')
+    screen.wait("one = 1")
+    screen.type("\x12one = \r\x03\x17")
+    screen.wait("Copied: one = 1")
+    screen.type("\x1b>\x19")
+    screen.wait(f"{PROMPT} one = 1\n")
