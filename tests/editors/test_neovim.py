@@ -201,6 +201,10 @@ def test_health_is_checked_and_help_is_found(nvim: str, workspace: Path) -> None
     play(nvim, workspace, "health.lua")
 
 
+def test_the_meter_is_a_component_of_others_statuslines(nvim: str, workspace: Path) -> None:
+    play(nvim, workspace, "statuslines.lua")
+
+
 def test_a_day_on_a_screen(nvim: str, workspace: Path) -> None:
     command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
     screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))

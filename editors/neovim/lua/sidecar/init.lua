@@ -15,6 +15,15 @@ local M = {
     return (meter.text():gsub("%%", "%%%%"))
   end,
   highlight = meter.highlight,
+  --- The foreground of that group, as #rrggbb.
+  colour = meter.colour,
+}
+--- For heirline, as a component.
+M.heirline = {
+  provider = M.text,
+  hl = function()
+    return { fg = M.colour(), bold = true }
+  end,
 }
 
 local done = false

@@ -86,6 +86,11 @@ function M.highlight()
   return group(session.meter and session.meter.zone)
 end
 
+function M.colour()
+  local found = vim.api.nvim_get_hl_by_name(M.highlight(), true).foreground
+  return found and ("#%06x"):format(found)
+end
+
 --- Work under way, as `$/progress` tells it.
 function M.progress(params)
   local value = params.value
