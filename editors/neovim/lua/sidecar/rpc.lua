@@ -1,6 +1,6 @@
 --- JSON-RPC over the pipes of a process, with LSP's framing.
---- Neovim's own client is not used: it must answer the daemon's questions at once, and a person
---- who chooses in `vim.ui.select` does not.
+--- Neovim's own client is not used: it answers the daemon's questions at once, without their ids,
+--- and a person who chooses in `vim.ui.select` does not. README.md says more.
 local M = {}
 
 local Pipe = {}
