@@ -131,7 +131,7 @@ def linked_names(
     for one in given:
         with suppress(OSError, ValueError):
             at = _joined(one, folder)
-            real, ways = os.path.realpath(at), _ways(os.path.normpath(at))
+            real, ways = os.path.realpath(at), _ways(at)
             found += [path for path in (*ways, real) if ways != [real]]
             reals.add(real)
     # A home folder, and what is above, holds all of a user's work.
@@ -179,7 +179,7 @@ def _instead(home: str, base: Path, variables: Mapping[str, str]) -> Iterator[tu
 def spelt_names(given: str, root: Path) -> tuple[str, ...]:
     """Names a path before and after each link, whole and as `Place.shown`."""
     base = Path(os.path.realpath(root))
-    ways = _ways(os.path.normpath(_joined(given, root)))
+    ways = _ways(_joined(given, root))
     return tuple(printable(one) for path in ways for one in (path, display(Path(path), base)))
 
 
@@ -216,17 +216,22 @@ def roots_above(folder: Path, base: Path, marks: tuple[str, ...]) -> tuple[Path,
     return tuple(up for up in inner if any(os.path.lexists(up / mark) for mark in marks))
 
 
-def _ways(at: str) -> list[str]:
-    found: list[str] = []
-    while at not in found and len(found) < MAX_LINKS:
-        found.append(at)
-        ends = (*(cut.start() for cut in re.finditer("/", at) if cut.start()), len(at))
-        end = next((end for end in ends if os.path.islink(at[:end])), None)
-        if end is not None:
-            with suppress(OSError):
-                target = os.path.join(os.path.dirname(at[:end]), os.readlink(at[:end]))
-                at = os.path.normpath(os.path.join(target, at[end + 1 :]))
-    return found
+def _ways(given: Path) -> list[str]:
+    """Names a path before each of its links and behind the last; `..` leads up from there."""
+    found, here = [os.path.normpath(given)], os.sep
+    steps = deque(given.parts[1:])
+    while steps and len(found) < MAX_LINKS:
+        step = steps.popleft()
+        path = os.path.dirname(here) if step == ".." else os.path.join(here, step)
+        try:
+            led = os.readlink(path)
+        except OSError:
+            here = path
+            continue
+        found.append(os.path.normpath(os.path.join(path, *steps)))
+        here = os.sep if led.startswith(os.sep) else here
+        steps.extendleft(reversed([step for step in led.split(os.sep) if step not in ("", ".")]))
+    return list(dict.fromkeys((*found, os.path.normpath(os.path.join(here, *steps)))))
 
 
 def _links(

@@ -157,6 +157,21 @@ def test_a_link_in_the_root_is_rejected_by_its_name(
     assert isinstance(found, Refuse if hit else Allow)
 
 
+@pytest.mark.parametrize("given", ["cur/../.env", "{root}/cur/../.env", "./up/../cur/../.env"])
+@pytest.mark.parametrize("rule", ["read:**/pkg/.env", "read:*pkg/.env", "read:*vault/dev"])
+def test_a_link_is_rejected_that_dots_lead_to(rule: str, given: str, context: ToolContext) -> None:
+    root = context.cwd
+    for folder in ("pkg/dist", "vault"):
+        (root / folder).mkdir(parents=True)
+    (root / "vault/dev").write_text("")
+    (root / "pkg/.env").symlink_to("../vault/dev")
+    (root / "cur").symlink_to("./pkg//dist/")
+    (root / "up").symlink_to(root / "pkg")
+    wanted = {"path": given.format(root=root)}
+    found = call("read_file", wanted, context, as_called(Rules((), (rule,)), root))
+    assert isinstance(found, Refuse)
+
+
 def test_a_command_keeps_its_home() -> None:
     rules = ["shell:~/run *", "execute:ls ~"]
     assert merge([Layer("here", {"permissions": {"reject": rules}})])[0].permissions.reject == (
