@@ -10,8 +10,8 @@ import { mention } from "./views/slash";
 import { fail } from "./views/notify";
 
 /** Run a turn with this, and what the editor shows but for some parts; gives how it ended. An error means that none began. */
-export async function sendTurn(daemon: Daemon, sessions: Sessions, draft: Draft, without: readonly ShownPart[] = []): Promise<SessionPromptResult> {
-  const result = await daemon.request("session/prompt", { sessionId: sessions.id(), prompt: blocks(draft), context: editorContext(without) });
+export async function sendTurn(daemon: Daemon, sessions: Sessions, draft: Draft, without: readonly ShownPart[] = [], files: Record<string, unknown>[] = []): Promise<SessionPromptResult> {
+  const result = await daemon.request("session/prompt", { sessionId: sessions.id(), prompt: [...blocks(draft), ...files], context: editorContext(without) });
   // Who may send writes it, whoever did before.
   sessions.readOnly = false;
   return result;
@@ -35,9 +35,10 @@ export async function applyBlock(daemon: Daemon, sessions: Sessions, text: strin
   if (!paths.length) throw new Error("Open the file first that this belongs to.");
   const path = await window.showQuickPick(paths, { title: "Sidecar: Apply to a File", placeHolder: "The agent edits it; you are asked as for any edit" });
   if (!path) return;
-  const fence = "`".repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
-  const words = `Work this into ${mention(path)}by editing it there, and change nothing else:\n\n${fence}${language}\n${text.replace(/\n?$/, "\n")}${fence}`;
-  await sendTurn(daemon, sessions, { text: words, pictures: [] });
+  const words = `Work the code that goes along into ${mention(path)}by editing it there, and change nothing else.`;
+  // Nobody typed it: as a file it is taken for no rule of the user's.
+  const code = { type: "resource", resource: { uri: `untitled:code${language && `.${language}`}`, text } };
+  await sendTurn(daemon, sessions, { text: words, pictures: [] }, [], [code]);
 }
 
 /** The palette's way to send: ask for the text, and say so if the turn failed. */

@@ -64,7 +64,7 @@ await play(desk, {
     await desk.row("a.txt").waitFor();
     await desk.picture("apply");
     await desk.pick("a.txt");
-    await chat.locator(".user", { hasText: "Work this into @a.txt" }).waitFor();
+    await chat.locator(".user", { hasText: "Work the code that goes along into @a.txt" }).waitFor();
     await desk.tab("a.txt: may this be changed?").waitFor();
     assert.equal(disk("a.txt"), "one\ntwo\nthree\n");
     await chat.getByRole("button", { name: "Allow once" }).click();

@@ -45,10 +45,12 @@ export function notice(toolCall: PermissionToolCall, options: PermissionOption[]
   const { question, whole } = briefly(toolCall);
   // What it cannot show whole is not allowed there.
   const offered = whole || seen ? options : options.filter(({ kind }) => kind === "reject_once");
+  // An open bracket would make the words behind it, and so a model's, part of the first link.
+  const safe = plain(question).replace(/\[(?=[^\]]*$)/g, "［");
   const links = offered.map(({ name, optionId }) => `[${plain(name).replace(/[[\]]/g, "")}](${link(optionId)})`).join(" · ");
   let close = () => {};
   const gone = new Promise<void>((done) => (close = done));
-  void window.withProgress({ location: ProgressLocation.Notification, title: `${plain(question)} ${links}`, cancellable: SHOW }, (_, token) => {
+  void window.withProgress({ location: ProgressLocation.Notification, title: `${safe} ${links}`, cancellable: SHOW }, (_, token) => {
     token.onCancellationRequested(show);
     return gone;
   });
