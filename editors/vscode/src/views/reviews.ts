@@ -7,6 +7,10 @@ import { foreseen } from "../rollback";
 import type { Sessions } from "../sessions";
 import type { Reviewed, TakeBack } from "./messages";
 
+const BAD_REQUEST = -32602;
+/** Milliseconds until a plan that was refused is asked for again. */
+const CONCLUDED = 300;
+
 export class Reviews {
   constructor(
     private readonly daemon: Daemon,
@@ -16,7 +20,7 @@ export class Reviews {
 
   /** Ask what going back in this file alone would do: that is what is left of the change. */
   async look(from: string, path: string): Promise<Reviewed> {
-    const { files, reason } = await this.restore(from, path, { dryRun: true, onConflict: "merge" });
+    const { files, reason } = await this.plan(from, path);
     const acting = [...files.restored, ...files.merged];
     // A file that was moved goes back whole, with its other name.
     const hunks = acting.length === 1 ? (acting[0]?.diff ?? "").split(/(?<=\n)(?=@@ )/).slice(1) : [];
@@ -30,6 +34,17 @@ export class Reviews {
     const act = (choice: object) => (undo ? this.daemon.request("checkpoint/redo", { sessionId, checkpointId: undo, ...choice }) : this.restore(from, path, choice));
     const done = hunks ? await act({ hunks, onConflict: "merge" }) : await foreseen(this.sessions, this.previews, act, true);
     return { ...(await this.look(from, path)), ...(done && { undo: undo ? "" : done.undoCheckpointId }) };
+  }
+
+  /** A turn of which the end was told is still concluded for a moment. */
+  private async plan(from: string, path: string, times = 5): Promise<CheckpointRestoreResult> {
+    try {
+      return await this.restore(from, path, { dryRun: true, onConflict: "merge" });
+    } catch (error) {
+      if (times === 1 || (error as { code?: number }).code !== BAD_REQUEST) throw error;
+      await new Promise((done) => setTimeout(done, CONCLUDED));
+      return this.plan(from, path, times - 1);
+    }
   }
 
   private restore(from: string, path: string, choice: object): Promise<CheckpointRestoreResult> {
