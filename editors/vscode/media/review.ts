@@ -18,10 +18,17 @@ export class Review {
   private readonly name: string;
   private figures: HTMLElement[] = [];
   private seen: Reviewed | undefined;
+  private to: string | undefined;
 
   /** `from` is the checkpoint before the turn. */
   constructor(private readonly path: string, private readonly from: string, private readonly marks: Marks, private readonly send: (message: FromChat) => void) {
     this.name = `${from} ${path}`;
+    fill(
+      this.fold.actions,
+      button(`Open the turn's changes of ${path}`, () => this.send({ type: "diff", change: { path, from, ...(this.to !== undefined && { to: this.to }) } }), icon("diff"), "quiet"),
+      button(`Take back ${path}`, () => this.takeBack(), icon("restore"), "quiet restore"),
+      button(`Keep ${path}`, () => this.keep([this.name]), icon("done"), "quiet"),
+    );
   }
 
   get element(): HTMLElement {
@@ -30,14 +37,8 @@ export class Review {
 
   /** Say how many lines the turn changed, up to a checkpoint; what is left of them is asked for anew. */
   count(added: number, removed: number, to: string | undefined): void {
-    const open = () => this.send({ type: "diff", change: { path: this.path, from: this.from, ...(to !== undefined && { to }) } });
+    this.to = to;
     this.figures = [el("span.figure.added", {}, `+${added}`), el("span.figure.removed", {}, `−${removed}`)];
-    fill(
-      this.fold.actions,
-      button(`Open the turn's changes of ${this.path}`, open, icon("diff"), "quiet"),
-      button(`Take back ${this.path}`, () => this.takeBack(), icon("restore"), "quiet restore"),
-      button(`Keep ${this.path}`, () => this.keep([this.name]), icon("done"), "quiet"),
-    );
     this.fold.label = `${this.path}, ${added} lines added, ${removed} removed: review`;
     this.draw();
     if (this.fold.open) this.look();

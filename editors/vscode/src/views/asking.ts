@@ -62,7 +62,7 @@ export class Asking extends Texts {
       token.onCancellationRequested(() => answer(undefined));
       this.tell();
       // What stands whole in a diff may be allowed by a notification, too.
-      void this.open(id).finally(() => this.notifyHidden());
+      void this.open(id).catch(() => undefined).then(() => this.notifyHidden());
     });
   }
 
