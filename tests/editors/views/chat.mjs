@@ -212,6 +212,11 @@ const steps = {
     const hunk = page.getByRole("region", { name: "Change at line 1" });
     assert.match(await hunk.innerText(), /\+# Summary/);
     await view.pictures("review");
+    await page.setViewportSize({ width: 170, height: 760 });
+    await hunk.scrollIntoViewIfNeeded();
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than the page");
+    await view.pictures("review-narrow");
+    await page.setViewportSize({ width: 400, height: 760 });
     await hunk.getByRole("button", { name: "Take Back" }).click();
     assert.deepEqual(await view.sent("takeBack"), [{ type: "takeBack", from, path: "summary.md", hunks }]);
     await view.post({ type: "reviewed", from, path: "summary.md", hunks: [], told: "Nothing is left.", undo: "cp_9" });
