@@ -19,6 +19,9 @@ from sidecar.workspace.unlinked_path import folder_of, open_in, sync
 MAX_FILE = 16 * 1024 * 1024
 """Bytes read at once; longer files are read by lines."""
 
+MOST_LINES = 200_000
+"""Lines read at once from a longer file."""
+
 MAX_NAMED = 8 * 1024
 """Bytes read of a file that names a folder."""
 
@@ -82,26 +85,27 @@ def git_folders(git: Path) -> tuple[Path, Path]:
 
 
 def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
-    """Reads lines from `offset` (from 1) on, at most `MAX_FILE` bytes.
+    """Reads lines from `offset` (from 1) on, at most `MOST_LINES` and `MAX_FILE` bytes.
 
     Raises BadRequest for an irregular or binary file, OSError.
     """
-    kept: list[bytes] = []
+    kept = bytearray()
     number, room = 1, MAX_FILE
+    end = offset + min(MOST_LINES, MOST_LINES if limit is None else limit)
     with _open_exact(real) as (descriptor, _), open(descriptor, "rb", closefd=False) as file:
         decode(file.read(_SNIFFED), real.name)
         file.seek(0)
         # In pieces, because a single line may be too long for memory.
-        while room > 0 and (limit is None or number < offset + limit):
+        while room > 0 and number < end:
             piece = file.readline(min(_SNIFFED, room))
             if not piece:
                 break
             if number >= offset:
-                kept.append(piece)
+                kept += piece
                 room -= len(piece)
             number += piece.endswith(b"\n")
         more = bool(file.read(1))
-    return FileLines(decode(b"".join(kept), real.name), more)
+    return FileLines(decode(bytes(kept), real.name), more)
 
 
 def decode(data: bytes, name: str) -> str:

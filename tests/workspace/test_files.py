@@ -64,6 +64,15 @@ def test_a_large_file_is_read_in_lines(tmp_path: Path) -> None:
     assert len(most.text) == files.MAX_FILE
 
 
+def test_so_many_lines_of_a_file_are_read_at_once(tmp_path: Path) -> None:
+    """Of sixteen million empty ones each took memory of its own."""
+    path = tmp_path / "a"
+    path.write_bytes(b"\n" * 300_000)
+    most = files.MOST_LINES
+    assert read_lines(path, 1, None) == files.FileLines("\n" * most, more=True)
+    assert read_lines(path, most, 10**9) == files.FileLines("\n" * (300_001 - most), more=False)
+
+
 def test_lines_of_a_file_are_read_and_whether_more_follow_is_said(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("1\n2\n3")

@@ -101,16 +101,18 @@ async def _collect(
 ) -> None:
     """Takes lines also found in a file reached without links, as ripgrep follows paths."""
     assert stream is not None
-    asked: dict[str, list[bytes]] = {}
+    # Sorted by path: one file's lines at a time, as large ones take hundreds of megabytes.
+    asked, standing = "", list[bytes]()
     while len(matches) < limit and (line := await stream.readline()):
         found = _LINE.fullmatch(line.rstrip(b"\r\n"))
         if found is None:
             continue
         path = found[1].decode("utf-8", "surrogateescape")
-        if path not in asked:
-            asked[path] = await asyncio.to_thread(lines, path)
+        if path != asked:
+            asked, standing = path, []
+            standing = await asyncio.to_thread(lines, path)
         number = int(found[2])
-        stands = asked[path][number - 1 : number]
+        stands = standing[number - 1 : number]
         # A long line is cut, with a note of further matches after the cut.
         if stands and stands[0][:_SURE].rstrip(b"\r") == found[3][:_SURE].rstrip(b"\r"):
             text = legible(found[3].decode("utf-8", "surrogateescape"))

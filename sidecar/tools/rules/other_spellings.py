@@ -52,7 +52,10 @@ _READING_FILES = SHELLS | {".", "source"}
 _LONE_DASH = re.compile(r"(?<=[ \t])-(?=[ \t]*\d?[<>])")
 _NOTHING = re.compile("")
 _SIGNS = re.compile(r"[;&|\n]+")
-_RUN_BY = re.compile(r"--(?:exec|command|entrypoint|extcmd|run|shell)=")
+_RUN_BY = re.compile(
+    r"--(?:exec|command|entrypoint|extcmd|run|shell)=|(?:EXEC|SYSTEM|SHELL):", re.I
+)
+"""Options, and addresses of socat."""
 _TEXT = re.compile(r"[\s\"'\\]")
 """A sign that no single name has."""
 _JOINED = re.compile(r"^(?:-[A-Za-z](?=\S*\s)|--[\w-]+=)")
@@ -112,6 +115,7 @@ class _Reading:
         self.left: list[tuple[str, tuple[str, ...]]] = []
         self.seen: set[tuple[str, tuple[str, ...]]] = set()
         self._later(command, ())
+        self._later(command.replace("\\\n", ""), ())
 
     def read(self, text: str, runner: tuple[str, ...]) -> None:
         if not is_plain(text):
@@ -142,8 +146,8 @@ class _Reading:
             whole = (before + words[start:] for before in ((), *outer[:MOST_BEFORE]))
             self.commands |= dict.fromkeys(whole)
         # `eval 'git push'`, `su me -c 'git push'`, `env -S'git push'`
-        given = [(_JOINED.sub("", words[start]), start) for start in starts if start]
-        texts = {text: at for text, at in given if _TEXT.search(text)}
+        joined = [(_JOINED.sub("", words[start]), start) for start in starts if start]
+        texts = {text: at for text, at in joined if _TEXT.search(text)}
         if not all(
             _keeps(words[start:]) or name in PASSING
             for start, name in zip(starts, names, strict=True)
@@ -156,8 +160,13 @@ class _Reading:
                 if CODE_OPTION.fullmatch(word)
                 if not of_code or TEXT_READERS & set(map(program_name, words[:at]))
             }
-            run_by = (word for word in words if _RUN_BY.match(word))
-            texts |= {word.partition("=")[2]: words.index(word) for word in run_by}
+            run_by = ((word, found.end()) for word in words if (found := _RUN_BY.match(word)))
+            given = ((word, word[end:]) for word, end in run_by)
+            texts |= {
+                text: words.index(word)
+                for word, value in given
+                for text in (value, value.partition(",")[0])
+            }
             self.together.append("\0".join(words))
             # A rule may name the runner itself: `sudo rm *`.
             self.unread.append("\0".join(words[0 if names[0] in PREFIXES else 1 :]))

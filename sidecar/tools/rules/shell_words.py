@@ -45,6 +45,7 @@ _ASSIGNS = re.compile(r"\w+\+?=")
 _LINE_ENDS = re.compile(rb"(?<!\\)\n")
 _KEPT = re.compile(r"""\\(["$`\\])""")
 _ESCAPES = re.compile(r"\\([nrt \"'`\\])")
+_BACKSLASH = re.compile(r"\\(?:\n|(.))")
 _WHITE = {"n": "\n", "r": "\r", "t": "\t"}
 _PASSED_OVER = re.compile(r"variable_assignment|\w+_redirect|comment")
 _NAMED = re.compile(r"[~\\]?[\w./+-]+")
@@ -313,6 +314,8 @@ def _unquoted(node: "Node") -> str:
             return "".join((one.text or b"").decode() for one in name) + _unquoted(value)
         case "ansi_c_string":
             return unescaped(text[2:-1])
+        case "word":
+            return _BACKSLASH.sub(r"\1", text)
         case _:
             return text
 

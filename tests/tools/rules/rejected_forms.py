@@ -1,6 +1,13 @@
 """Rejecting rules with commands that do what these reject, by way of a program."""
 
 FORMS = [
+    ("git push *", "git pu\\sh"),
+    ("git push *", "cd sub && git p\\u's'h origin"),
+    ("git push *", "sudo g\\it \\push"),
+    ("git push *", "git pu\\\nsh"),
+    ("rm -rf *", "rm -\\rf x"),
+    ("git push *", "socat EXEC:'git push' -"),
+    ("git push *", 'socat - system:"git push",pty'),
     ("rm -rf*", "rm -fr x"),
     ("rm -rf*", "rm x -rf"),
     ("rm -rf*", "sudo rm -fr x"),
