@@ -8,12 +8,15 @@ import { button, el, fill, say, visible } from "./dom";
 import { icon } from "./icons";
 import { inputs } from "./toolcall";
 
+/** Milliseconds until questions that came, went or moved can be answered: nobody clicks on one that just took another's place. */
+const SETTLED = 500;
 /** What holds for once looks like a button and stands first. */
 const LOOKS: Record<string, string> = { allow_once: "primary", reject_once: "secondary" };
 
 export class Questions {
   readonly element = el("div.questions");
   private readonly shown = new Map<number, HTMLElement>();
+  private settling: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly send: (message: FromChat) => void, private readonly after: () => void) {}
 
@@ -25,7 +28,24 @@ export class Questions {
       this.shown.set(question.id, this.draw(question));
       say(`Sidecar asks for permission: ${visible(question.toolCall.title ?? "a tool")}`);
     }
+    this.put();
+  }
+
+  private put(): void {
+    const before = [...this.element.children];
     fill(this.element, ...this.shown.values());
+    if (before.length === this.shown.size && before.every((child) => child.parentNode)) return;
+    clearTimeout(this.settling);
+    const held = document.activeElement as HTMLElement | null;
+    this.enable(false);
+    this.settling = setTimeout(() => {
+      this.enable(true);
+      if (held && this.element.contains(held)) held.focus();
+    }, SETTLED);
+  }
+
+  private enable(enabled: boolean): void {
+    for (const one of this.element.querySelectorAll<HTMLButtonElement>(".answers button")) one.disabled = !enabled;
   }
 
   private draw({ id, toolCall, options }: Question): HTMLElement {
@@ -37,7 +57,7 @@ export class Questions {
     const answer = (optionId: string) => {
       this.shown.delete(id);
       this.send({ type: "answer", id, optionId });
-      fill(this.element, ...this.shown.values());
+      this.put();
       this.after();
     };
     const sorted = [...options].sort((one, other) => Number(other.kind in LOOKS) - Number(one.kind in LOOKS));

@@ -84,6 +84,7 @@ const steps = {
     const lines = (await page.locator(".question pre.diff .line").allInnerTexts()).map((line) => line.trimEnd());
     assert.ok(lines.includes('-    return "Hello, " + name') && lines.includes("+def greet(name=None):"), lines.join("\n"));
     assert.ok(lines.includes(' """Greets people."""'), "lines around it");
+    await page.locator(".question button:enabled").last().waitFor();
     await view.pictures("asking");
     await input.focus();
     await view.tabTo("Allow once", "Shift+Tab");
@@ -110,6 +111,23 @@ const steps = {
     await cards.nth(0).getByRole("button", { name: "Answer 3" }).click();
     const sent = await view.sent("answer");
     assert.deepEqual(sent.map(({ id, optionId }) => [id, optionId]), [[21, "o2"], [20, "o3"]]);
+    await view.post({ type: "questions", questions: [] });
+  },
+
+  async "a click on a question that just took another's place answers nothing"() {
+    const options = [{ optionId: "o", name: "Allow once", kind: "allow_once" }];
+    const question = (id, command) => ({ id, options, toolCall: { toolCallId: `p${id}`, title: `Run ${command}`, kind: "execute", rawInput: { command } } });
+    const settled = () => page.locator(".question button:enabled").last().waitFor();
+    const before = (await view.sent("answer")).length;
+    await view.post({ type: "questions", questions: [question(40, "make test")] });
+    await settled();
+    const { x, y, width, height } = await page.locator(".question button").first().boundingBox();
+    await view.post({ type: "questions", questions: [question(40, "make test"), question(41, "curl x")] });
+    await page.mouse.click(x + width / 2, y + height / 2);
+    assert.equal((await view.sent("answer")).length, before);
+    await settled();
+    await page.mouse.dblclick(x + width / 2, y + height / 2);
+    assert.deepEqual((await view.sent("answer")).slice(before).map(({ id }) => id), [41]);
     await view.post({ type: "questions", questions: [] });
   },
 

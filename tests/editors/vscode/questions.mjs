@@ -80,6 +80,12 @@ await play(desk, {
     await toast.waitFor();
     assert.equal(await link(toast, "Allow").count(), 0);
     await link(toast, "Reject").first().click();
+    await unnotified();
+    await desk.idle();
+    await desk.send('call shell {"command": "echo 4 # [Reject"}');
+    await toast.waitFor();
+    assert.equal(await link(toast, "Reject").allInnerTexts().then((all) => all.join()), "Reject,Always reject exactly this");
+    await link(toast, "Reject").first().click();
     await desk.idle();
   },
 
@@ -129,9 +135,28 @@ await play(desk, {
     assert.ok(disk("story.md").includes("day 3 Anna"), "a letter in the chat answers nothing");
     await page.locator(".monaco-diff-editor .view-lines").last().click();
     await page.keyboard.press("a");
+    await page.keyboard.press("Control+Enter");
     await desk.until("the edit", () => disk("story.md").includes("day 3 Eve"));
     await asked("story.md").waitFor({ state: "detached" });
     await chat.locator(".question").waitFor({ state: "detached" });
+  },
+
+  async "a key in the diff's left side answers that edit, and no older question"() {
+    const chat = await desk.view("chat");
+    await chat.locator(".working").waitFor({ state: "hidden" });
+    await desk.say(chat, 'call shell {"command": "touch older.txt"} and edit_file {"path": "story.md", "oldText": "day 6 Anna", "newText": "day 6 Eve"}');
+    await asked("story.md").waitFor();
+    await chat.locator(".question").nth(1).waitFor();
+    await page.locator(".monaco-diff-editor .view-lines").first().click();
+    await page.waitForTimeout(600);
+    await page.keyboard.press("Control+Enter");
+    await desk.until("the edit", () => disk("story.md").includes("day 6 Eve"));
+    await desk.until("the older question alone", async () => (await chat.locator(".question").count()) === 1);
+    assert.equal(await chat.locator(".question pre.command").textContent(), "touch older.txt");
+    assert.ok(!existsSync(join(given.workspace, "older.txt")));
+    await chat.locator(".question button:enabled").first().waitFor();
+    await chat.getByRole("button", { name: "Reject", exact: true }).click();
+    await chat.locator(".working").waitFor({ state: "hidden" });
   },
 
   async "one is rejected with words, which the agent is sent"() {
@@ -140,7 +165,7 @@ await play(desk, {
     await desk.say(chat, "replace `day 4 Anna` with `day 4 Eve` in story.md");
     await asked("story.md").waitFor();
     await page.locator(".monaco-diff-editor .view-lines").last().click();
-    await page.keyboard.press("r");
+    await page.keyboard.press("Control+Backspace");
     await desk.picture("words");
     await desk.fill("Reject", "replace `day 5 Anna` with `day 5 Mary` in story.md");
     await chat.locator(".user", { hasText: "day 5 Mary" }).waitFor();

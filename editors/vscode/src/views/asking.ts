@@ -6,7 +6,7 @@ import { current, Texts } from "./texts";
 import { type Hunk, sidesOf } from "./hunks";
 import type { Question } from "./messages";
 import { inform } from "./notify";
-import { notice } from "./permission";
+import { isWhole, notice } from "./permission";
 import { visible } from "./visible";
 
 const SCHEME = "sidecar-question";
@@ -19,8 +19,8 @@ interface Waiting {
   answer: (optionId: string | undefined) => void;
   /** Take its notification away. */
   unnotify?: () => void;
-  /** The right side of its diff. */
-  right?: Uri;
+  /** The sides of its diff. */
+  sides?: [Uri, Uri];
 }
 
 export class Asking extends Texts {
@@ -54,7 +54,7 @@ export class Asking extends Texts {
         const one = this.waiting.get(id);
         this.waiting.delete(id);
         one?.unnotify?.();
-        if (one?.right) void this.close(one.right);
+        if (one?.sides) void this.close(one.sides[1]);
         this.tell();
         done(optionId);
       };
@@ -89,13 +89,13 @@ export class Asking extends Texts {
     const [first] = blocks;
     if (!one || !first) return;
     const now = await current(Uri.file(first.path));
-    const [left, right] = this.sides(first.path, ...(sidesOf(now, blocks).map(visible) as [string, string]));
+    const sides = this.sides(first.path, ...(sidesOf(now, blocks).map(visible) as [string, string]));
     if (!this.waiting.has(id)) return;
-    if (one.right) await this.close(one.right);
-    one.right = right;
+    if (one.sides) await this.close(one.sides[1]);
+    one.sides = sides;
     const name = visible(first.path.slice(first.path.lastIndexOf("/") + 1));
-    await commands.executeCommand("vscode.diff", left, right, `${name}: may this be changed?`, { preview: false, preserveFocus });
-    if (!this.waiting.has(id)) await this.close(right);
+    await commands.executeCommand("vscode.diff", ...sides, `${name}: may this be changed?`, { preview: false, preserveFocus });
+    if (!this.waiting.has(id)) await this.close(sides[1]);
   }
 
   /** Whether the chat is out of sight: then questions are notifications. */
@@ -123,26 +123,34 @@ export class Asking extends Texts {
     for (const one of this.waiting.values()) {
       const { id, toolCall, options } = one.question;
       const link = (optionId: string) => `command:sidecar.answer?${encodeURIComponent(JSON.stringify([id, options.findIndex((option) => option.optionId === optionId)]))}`;
-      one.unnotify ??= notice(toolCall, options, one.right !== undefined, link, () => void commands.executeCommand("sidecar.chat.focus"));
+      one.unnotify ??= notice(toolCall, options, one.sides !== undefined, link, () => void commands.executeCommand("sidecar.chat.focus"));
     }
   }
 
+  /** An edit is allowed by a link only while its diff is seen. */
   private byLink(id: number, option: number): void {
     const one = this.waiting.get(id);
     const chosen = one?.question.options[option];
-    if (chosen) one.answer(chosen.optionId);
+    if (!one || !chosen) return;
+    if (one.sides && chosen.kind !== "reject_once" && !this.seen(one.sides[1])) return void this.open(id);
+    one.answer(chosen.optionId);
   }
 
-  /** The question whose diff is in front, else the oldest. */
+  /** The question whose diff is in front; elsewhere the oldest in the chat, and while that is hidden the only one, if it is seen whole. */
   private get meant(): Waiting | undefined {
-    const front = window.activeTextEditor?.document.uri.toString();
+    const front = window.activeTextEditor?.document.uri;
     const all = [...this.waiting.values()];
-    return all.find(({ right }) => right && right.toString() === front) ?? all[0];
+    if (front?.scheme === SCHEME) return all.find(({ sides }) => sides?.some((side) => side.toString() === front.toString()));
+    const [first, ...others] = all;
+    if (!this.hidden || !first) return first;
+    const whole = first.sides ? this.seen(first.sides[1]) : isWhole(first.question.toolCall);
+    return whole && !others.length ? first : undefined;
   }
 
   private byKey(kind: "allow_once" | "allow_always"): void {
     const one = this.meant;
-    const option = one?.question.options.find((each) => each.kind === kind);
-    if (one && option && Date.now() - one.since > SEEN) one.answer(option.optionId);
+    if (!one) return void commands.executeCommand("sidecar.chat.focus");
+    const option = one.question.options.find((each) => each.kind === kind);
+    if (option && Date.now() - one.since > SEEN) one.answer(option.optionId);
   }
 }

@@ -15,6 +15,9 @@ function briefly({ title = "a tool", content = [], rawInput }: PermissionToolCal
   return { question: `Sidecar: ${whole ? title : `${title.split("\n")[0]?.slice(0, MOST)} …`} — may this run?`, whole };
 }
 
+/** Whether a notification shows all of a call. */
+export const isWhole = (toolCall: PermissionToolCall) => briefly(toolCall).whole;
+
 /** Ask for a session that no view shows: give the id of the chosen option; a turn that is cancelled meanwhile ends the question. */
 export async function askPermission({ toolCall, options }: SessionRequestPermissionParams, token: CancellationToken): Promise<string | undefined> {
   const cancelled = new Promise<undefined>((done) => token.onCancellationRequested(() => done(undefined)));

@@ -38,6 +38,11 @@ export class Texts implements TextDocumentContentProvider, Disposable {
     if (!right) this.texts.clear();
   }
 
+  /** Whether the diff of this right side is in front of some group. */
+  seen(right: Uri): boolean {
+    return window.tabGroups.all.some(({ activeTab }) => rightSides(activeTab?.input).some((uri) => uri.toString() === right.toString()));
+  }
+
   dispose(): void {
     this.registered.dispose();
     this.texts.clear();
