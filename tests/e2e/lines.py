@@ -14,6 +14,11 @@ def allow(params: Any) -> Any:
     return {"outcome": {"outcome": "selected", "optionId": params["options"][0]["optionId"]}}
 
 
+def dismiss(_: Any) -> Any:
+    """Answer none of them."""
+    return {"outcome": {"outcome": "cancelled"}}
+
+
 class LineClient(PlainClient):
     """The same, in the other framing."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.lines import LineClient, allow
+from tests.e2e.lines import LineClient, allow, dismiss
 from tests.e2e.plain import Refused, Spawn, each_ending_well
 
 pytestmark = pytest.mark.long
@@ -89,6 +89,16 @@ def test_a_turn_streams_asks_and_edits(client: LineClient, workspace: Path) -> N
     newest = client.updates("usage_update")[-1]
     assert (newest["used"], newest["size"]) == (meter["used"], meter["window"])
     assert newest["_meta"]["sidecar"]["regions"] == meter["regions"]
+
+
+def test_a_question_says_why_no_rule_covers_the_call(start: Start, workspace: Path) -> None:
+    client = start(answers={"session/request_permission": dismiss})
+    client.start(permissions={"allow": ["shell:find *"]})
+    client.say(client.open(workspace), "run `find . -delete -name none`")
+    call = client.requests[0]["params"]["toolCall"]
+    shown = [one["content"]["text"] for one in call["content"]]
+    assert shown[0] == "```\nfind . -delete -name none\n```"
+    assert call["_meta"]["sidecar"]["why"] in shown[1]
 
 
 def test_a_session_that_works_is_deleted_only_by_force(client: LineClient, workspace: Path) -> None:

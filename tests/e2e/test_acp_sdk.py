@@ -154,6 +154,9 @@ async def test_a_session_from_its_beginning_to_another_process(
         options = {option.id: option for option in made.config_options}
         assert {"model", "policy"} <= set(options)
         assert options["model"].category == "model"
+        modes = made.modes
+        assert modes.current_mode_id == options["policy"].current_value
+        assert [m.id for m in modes.available_modes] == [o.value for o in options["policy"].options]
 
         ended = await say(agent, session, "replace `Hello` with `Good day` in main.py")
         assert ended.stop_reason == "end_turn"
@@ -165,6 +168,7 @@ async def test_a_session_from_its_beginning_to_another_process(
         (call,) = window.of("tool_call")
         done = window.of("tool_call_update")[-1]
         assert (call.kind, done.status, done.content[0].type) == ("edit", "completed", "diff")
+        assert done.title == "Edit main.py (+1 -1)"
         assert done.content[0].path == main
         assert window.asked[0].content[0].type == "diff"
         usage = window.of("usage_update")[-1]
@@ -176,6 +180,13 @@ async def test_a_session_from_its_beginning_to_another_process(
 
         told = await agent.set_config_option(session_id=session, config_id="policy", value="manual")
         assert {o.id: o.current_value for o in told.config_options}["policy"] == "manual"
+        assert window.of("current_mode_update")[-1].current_mode_id == "manual"
+        await agent.set_session_mode(session_id=session, mode_id="codex")
+        (policy,) = (
+            o for o in window.of("config_option_update")[-1].config_options if o.id == "policy"
+        )
+        assert policy.current_value == "codex"
+        await agent.set_session_mode(session_id=session, mode_id="manual")
         listed = await agent.list_sessions(cwd=str(workspace))
         assert [s.session_id for s in listed.sessions] == [session]
         branch = await agent.fork_session(session_id=session, cwd=str(workspace), mcp_servers=[])
@@ -218,7 +229,8 @@ async def test_commands_run_in_the_clients_terminal(
         assert emptied >= {"SOME_API_KEY", "SOME_ADDRESS"}
         assert "PATH" not in emptied
         done = window.of("tool_call_update")[-1]
-        assert (done.status, done.content[0].terminal_id) == ("completed", "term-1")
+        assert (done.status, done.content[0].terminal_id) == ("failed", "term-1")
+        assert done.title == "Run make test (exit code 3)"
         assert "exit code 3" in done.raw_output
         await window.until(lambda: window.released == ["term-1"])
 

@@ -11,6 +11,7 @@ from sidecar.session.log.events import (
     AlertChanged,
     Event,
     MeterChanged,
+    OptionsChanged,
     SessionChanged,
     StatusChanged,
     TextChunk,
@@ -22,8 +23,9 @@ from sidecar.wire.acp.acp_names import outgoing
 from sidecar.wire.acp.acp_updates import text_update, update
 from sidecar.wire.acp.capabilities import Abilities, announced
 from sidecar.wire.acp.markdown_answers import fenced
+from sidecar.wire.acp.modes import mode_update
 from sidecar.wire.acp.terminals import AgentTerminals
-from sidecar.wire.client_requests import ClientLog, ClientRequests
+from sidecar.wire.client_requests import ClientLog, ClientRequests, inside
 from sidecar.wire.connection import AMID_A_TURN, Connection, announced_by
 from sidecar.wire.outbox import CONTENT_TEXT, Outbox
 from sidecar.wire.translate import notification
@@ -62,6 +64,7 @@ class AgentConnection(Connection):
         self._folders: dict[str, str] = {}
         self._early: deque[Event] = deque(maxlen=MOST_EARLY)
         self._output: dict[str, tuple[str, float]] = {}
+        self._kinds: dict[str, str] = {}
         self._terminals: dict[str, str] = {}
         self.acp = Abilities()
 
@@ -83,17 +86,21 @@ class AgentConnection(Connection):
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Shows a call without a diff whole in a fence, and each answer on one line.
+        """Shows a call without a diff whole in a fence, then why no rule covers it.
 
-        A title alone is Markdown, which hides comments and links' addresses.
+        Each answer stands on one line. A title alone is Markdown, which hides comments and links'
+        addresses.
         """
         tool_call = {**tool_call, "title": visible_lines(str(tool_call.get("title") or ""))}
         given = tool_call.get("rawInput")
         if given and not tool_call.get("content"):
             command = given.get("command") if isinstance(given, dict) and len(given) == 1 else None
             text = visible_lines(command) if isinstance(command, str) else visible_json(given, 2)
-            block: JsonObject = {"type": "text", "text": fenced(text)}
-            tool_call = {**tool_call, "content": [{"type": "content", "content": block}]}
+            tool_call = {**tool_call, "content": [_shown(fenced(text))]}
+        why, content = inside(tool_call, "_meta", "sidecar", "why"), tool_call.get("content")
+        if isinstance(why, str):
+            more = content if isinstance(content, list) else []
+            tool_call = {**tool_call, "content": [*more, _shown(fenced(visible(why)))]}
         plain = tuple(
             replace(one, name=clipped(visible(one.name), LONGEST_NAME)) for one in options
         )
@@ -147,8 +154,8 @@ class AgentConnection(Connection):
         if isinstance(event, ToolOutputChunk):
             self._show_output(session_id, event)
             return
-        if isinstance(event, ToolChanged) and event.status in ("completed", "failed"):
-            self._output.pop(event.call_id, None)
+        if isinstance(event, ToolChanged):
+            event = self._with_kind(event)
         told = update(event, self.acp, self._folders.get(session_id, "/"))
         if told is None:
             return
@@ -162,6 +169,9 @@ class AgentConnection(Connection):
                 self._outbox.chunk(session_id, f"{origin.part_id} text", message, CONTENT_TEXT)
             case ToolChanged(origin=origin):
                 self._outbox.call(session_id, origin.part_id, message)
+            case OptionsChanged(options=options):
+                self._outbox.update(session_id, message)
+                self.send(session_id, mode_update(options))
             case _:
                 self._outbox.update(session_id, message)
 
@@ -174,17 +184,25 @@ class AgentConnection(Connection):
             else:
                 self._outbox.update(session_id, message)
 
+    def _with_kind(self, event: ToolChanged) -> ToolChanged:
+        """A call's end does not say its kind again, by which its title is made."""
+        if event.kind is not None:
+            self._kinds[event.call_id] = event.kind
+        if event.status not in ("completed", "failed"):
+            return event
+        self._output.pop(event.call_id, None)
+        return replace(event, kind=self._kinds.pop(event.call_id, None))
+
     def _show_output(self, session_id: str, event: ToolOutputChunk) -> None:
         text, shown = self._output.get(event.call_id, ("", 0.0))
         text = (text + event.text)[-MOST_SHOWN:]
         now = monotonic()
         if now - shown >= OUTPUT_EVERY:
             shown = now
-            block: JsonObject = {"type": "content", "content": {"type": "text", "text": text}}
             told: JsonObject = {
                 "sessionUpdate": "tool_call_update",
                 "toolCallId": event.call_id,
-                "content": [block],
+                "content": [_shown(text)],
             }
             self.send(session_id, told)
         self._output[event.call_id] = (text, shown)
@@ -207,6 +225,10 @@ class AgentConnection(Connection):
 def _update(session_id: str, told: JsonObject) -> JsonObject:
     params: JsonObject = {"sessionId": session_id, "update": told}
     return {"jsonrpc": "2.0", "method": "session/update", "params": params}
+
+
+def _shown(text: str) -> JsonObject:
+    return {"type": "content", "content": {"type": "text", "text": text}}
 
 
 def _session_of(event: Event) -> str:

@@ -64,6 +64,13 @@ class SetConfigOption(Shape, frozen=True, kw_only=True):
     value: str | bool
 
 
+class SetMode(Shape, frozen=True, kw_only=True):
+    """`session/set_mode`."""
+
+    session_id: str
+    mode_id: str
+
+
 class AcpPrompt(Shape, frozen=True, kw_only=True):
     """`session/prompt`."""
 

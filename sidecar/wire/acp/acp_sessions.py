@@ -11,6 +11,7 @@ from sidecar.session.log.events import MeterChanged
 from sidecar.wire.acp import acp_params
 from sidecar.wire.acp.acp_connection import AgentConnection
 from sidecar.wire.acp.acp_params import extra
+from sidecar.wire.acp.modes import MODE, modes
 from sidecar.wire.acp.slash_commands import ADVERTISED
 from sidecar.wire.dispatch import Handler, Ticket, structure
 from sidecar.wire.messages import (
@@ -135,6 +136,13 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
             connection, shaped(given, SessionSetConfigOptionParams), ticket
         )
 
+    async def set_mode(params: acp_params.SetMode, ticket: Ticket) -> Json:
+        chosen = acp_params.SetConfigOption(
+            params.meta, session_id=params.session_id, config_id=MODE, value=params.mode_id
+        )
+        await set_option(chosen, ticket)
+        return {}
+
     return {
         "session/new": (acp_params.AcpNewSession, new),
         "session/load": (acp_params.AcpOpenSession, load),
@@ -144,6 +152,7 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
         "session/close": (acp_params.NamedSession, close),
         "session/delete": (acp_params.NamedSession, delete),
         "session/set_config_option": (acp_params.SetConfigOption, set_option),
+        "session/set_mode": (acp_params.SetMode, set_mode),
     }
 
 
@@ -163,7 +172,13 @@ async def _made(desk: Desk, made: Json, ticket: Ticket) -> JsonObject:
 def _as_opened(told: Json, *, named: bool) -> JsonObject:
     assert isinstance(told, dict)
     ours = {k: v for k, v in told.items() if k not in ("sessionId", "configOptions")}
-    answer: JsonObject = {"configOptions": told["configOptions"], "_meta": {"sidecar": ours}}
+    options = told["configOptions"]
+    assert isinstance(options, list)
+    answer: JsonObject = {
+        "configOptions": options,
+        "modes": modes(options),
+        "_meta": {"sidecar": ours},
+    }
     return {"sessionId": told["sessionId"], **answer} if named else answer
 
 

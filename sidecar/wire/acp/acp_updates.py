@@ -27,6 +27,11 @@ from sidecar.wire.translate import meter as sidecar_meter
 from sidecar.wire.translate import notification
 
 THOUGHT = "agent_thought_chunk"
+VERBS = {"read": "Read", "edit": "Edit", "search": "Search", "execute": "Run"}
+SAID = (*(f"{verb} " for verb in VERBS.values()), "Write ", "List ")
+"""How titles begin that say already what is done."""
+ASKED_FOR = ("user", "undo", "restore")
+"""Causes of rewrites whose end the user is told otherwise."""
 
 
 def update(event: Event, can: Abilities, folder: str) -> JsonObject | None:
@@ -81,6 +86,10 @@ def _tool(event: ToolChanged, folder: str) -> JsonObject:
     title = told.get("title")
     if event.first and not title:
         told["title"] = event.call_id
+    if event.status in ("completed", "failed"):
+        told["status"] = "failed" if _exit_code(event.metadata) else event.status
+        if title:
+            told["title"] = _done_title(str(title), event)
     change: list[Json] = []
     if event.status == "completed":
         change = done(event.metadata, folder)
@@ -89,6 +98,20 @@ def _tool(event: ToolChanged, folder: str) -> JsonObject:
     if change:
         told["content"] = change
     return told
+
+
+def _done_title(title: str, event: ToolChanged) -> str:
+    """What was done, with the figures that Sidecar's own editors show beside it."""
+    verb, about = VERBS.get(event.kind or ""), event.metadata
+    said = title if verb is None or title.startswith(SAID) else f"{verb} {title}"
+    if isinstance(added := about.get("additions"), int):
+        return f"{said} (+{added} -{about.get('deletions') or 0})"
+    return f"{said} (exit code {code})" if (code := _exit_code(about)) else said
+
+
+def _exit_code(metadata: JsonObject) -> int:
+    found = metadata.get("exitCode")
+    return found if isinstance(found, int) else 0
 
 
 def _rewritten(event: EpochChanged, can: Abilities) -> JsonObject | None:
@@ -109,10 +132,11 @@ def _rewritten(event: EpochChanged, can: Abilities) -> JsonObject | None:
             "status": event.status if known else f"_{event.status}",
             "_meta": {"sidecar": about},
         }
-    if not can.notices:
+    smaller = event.status == "completed" and event.tokens_after < event.tokens_before
+    if not can.notices and (not smaller or event.cause in ASKED_FOR):
         return None
     words = f"The context was rewritten: {event.tokens_before} → {event.tokens_after} tokens"
-    return _noticed("info", words, can, about)
+    return _noticed("info" if can.notices else "warning", words, can, about)
 
 
 def _noticed(level: str, text: str, can: Abilities, about: JsonObject) -> JsonObject | None:

@@ -1,8 +1,10 @@
 """Events as ACP's updates, for clients that announced more and for those that did not."""
 
+from dataclasses import replace
+
 import pytest
 
-from sidecar.core.parts import MessageId, PartId, SessionId, TurnId, Usage
+from sidecar.core.parts import JsonObject, MessageId, PartId, SessionId, TurnId, Usage
 from sidecar.session.log.events import (
     EpochChanged,
     EventOrigin,
@@ -54,6 +56,33 @@ def test_a_rewrite_is_told_as_the_client_can_show_it() -> None:
     assert noticed is not None
     assert (noticed["sessionUpdate"], noticed["severity"]) == ("notice", "info")
     assert update(REWRITTEN, NONE, "/") is None
+
+
+def test_only_a_rewrite_that_nobody_asked_for_is_said_to_a_client_that_shows_none() -> None:
+    told = update(replace(REWRITTEN, cause="policy"), NONE, "/") or {}
+    assert told["sessionUpdate"] == "agent_thought_chunk"
+    assert "900 → 300 tokens" in str(told["content"])
+    assert update(replace(REWRITTEN, cause="model", tokens_after=900), NONE, "/") is None
+    assert update(replace(REWRITTEN, cause="policy", status="failed"), NONE, "/") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "title", "metadata", "shown", "status"),
+    [
+        ("edit", "a.py", {"additions": 2, "deletions": 1}, "Edit a.py (+2 -1)", "completed"),
+        ("execute", "make", {"exitCode": 0}, "Run make", "completed"),
+        ("execute", "make", {"exitCode": 3}, "Run make (exit code 3)", "failed"),
+        ("read", "Read a.py", {}, "Read a.py", "completed"),
+        ("other", "1 of 2 done", {}, "1 of 2 done", "completed"),
+        (None, "a.py", {}, "a.py", "completed"),
+    ],
+)
+def test_the_title_of_what_was_done_says_it_as_our_own_editors_do(
+    kind: str | None, title: str, metadata: JsonObject, shown: str, status: str
+) -> None:
+    done = ToolChanged(ORIGIN, "c1", "completed", title=title, kind=kind, metadata=metadata)
+    told = update(done, NONE, "/") or {}
+    assert (told["title"], told["status"]) == (shown, status)
 
 
 @pytest.mark.parametrize(
