@@ -33,8 +33,9 @@ def wanted(words: str) -> tuple[Scope, OnConflict, int | None]:
 
 @dataclass(frozen=True, slots=True)
 class UndoableTurn:
-    """A turn's first message, title and changed paths."""
+    """A turn's checkpoint, first message, title and changed paths."""
 
+    checkpoint_id: str
     message_id: str
     title: str
     paths: tuple[str, ...]
@@ -45,7 +46,10 @@ async def turns_back(session: Session) -> list[UndoableTurn]:
     found = (await session.checkpoints.listed()).checkpoints
     turns = [
         UndoableTurn(
-            one.checkpoint.message_id, _title(one), _changed(found, one.checkpoint.turn_id)
+            one.checkpoint.id,
+            one.checkpoint.message_id,
+            _title(one),
+            _changed(found, one.checkpoint.turn_id),
         )
         for one in reversed(found)
         if one.checkpoint.kind == "turn" and not one.left

@@ -279,7 +279,7 @@ async def test_commands_that_are_typed_do_what_they_say(tmp_path: Path, workspac
         session = (await agent.new_session(cwd=str(workspace), mcp_servers=[])).session_id
         await window.until(lambda: window.of("available_commands_update"))
         offered = window.of("available_commands_update")[0].available_commands
-        assert [c.name for c in offered] == ["compact", "context", "rollback", "handoff"]
+        assert {"help", "compact", "rollback", "export"} <= {c.name for c in offered}
 
         async def command(words: str) -> str:
             window.updates.clear()
@@ -306,14 +306,71 @@ async def test_commands_that_are_typed_do_what_they_say(tmp_path: Path, workspac
         back = await command("/rollback 1 overwrite")
         assert "change `Hello` to `Good day`" in back
         assert "Hello" in (workspace / "main.py").read_text()
-        assert "Went forth again" in await command("/rollback redo")
+        assert "Went forth again" in await command("/redo")
         assert (workspace / "main.py").read_text() == "# all mine\n"
         assert "did nothing" in await command("/rollback sideways")
         drafted = await command("/handoff finish the greeting")
         assert "finish the greeting" in drafted
         assert len((await agent.list_sessions()).sessions) == 2
         assert "did nothing" in await command("/handoff")
-        assert (await say(agent, session, "/unknown words")).usage.total_tokens > 0
+        assert (await say(agent, session, "/etc/hosts is a path")).usage.total_tokens > 0
+
+
+async def test_every_command_is_answered_and_none_reaches_the_model(
+    tmp_path: Path, workspace: Path
+) -> None:
+    window = Window()
+    async with daemon(tmp_path / "data", window) as agent:
+        session = (await agent.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+
+        async def command(words: str) -> str:
+            window.updates.clear()
+            ended = await say(agent, session, words)
+            assert (ended.stop_reason, ended.usage) == ("end_turn", None)
+            return window.said()
+
+        assert "no turn to go back to" in await command("/checkpoints")
+        await say(agent, session, "in main.py, change `Hello` to `Good day`")
+        await say(agent, session, "create new.txt with `two`")
+
+        assert "| `/compact` | Make room in the context now | what to keep" in await command(
+            "/help"
+        )
+        assert "1. create new.txt" in await command("/checkpoints")
+        newest, all_of_it = await command("/diff 1"), await command("/diff")
+        assert ("+two" in newest, "Good day" in newest) == (True, False)
+        assert ("+two" in all_of_it, '+    return "Good day' in all_of_it) == (True, True)
+        assert "| the session so far |" in await command("/cost")
+        assert "did nothing" in await command("/undo")
+
+        assert "The model is `offline`" in await command("/model")
+        assert "did nothing" in await command("/policy none-of-them")
+        assert "The compaction policy is now `manual`" in await command("/policy manual")
+        assert window.of("config_option_update")
+        assert "- `high`" in await command("/effort")
+
+        assert "| 1 | " in await command("/pin")
+        kept = await command("/pin 1")
+        assert "is kept through compactions" in kept
+        part = kept.split("`")[1]
+        assert f"`{part}` is no longer kept" in await command(f"/unpin {part}")
+        assert "did nothing" in await command("/pin nothing")
+
+        copied = (await command("/fork")).split("`")[1]
+        listed = await command("/sessions")
+        assert f"`{session}` (this one)" in listed
+        assert f"`{copied}` |" in listed
+        await agent.load_session(session_id=copied, cwd=str(workspace), mcp_servers=[])
+        written = (await command("/export kept.sidecar")).split("`")[1]
+        assert await asyncio.to_thread(Path(written).is_file)
+        assert written == str(workspace / "kept.sidecar")
+        assert "did nothing" in await command("/export kept.sidecar")
+
+        assert "no words are taken after it" in await command("/context now")
+        assert "`/context` may be meant" in await command("/conext")
+        assert "`/help` lists all" in await command("/nothing like it")
+        (line,) = [s for s in (await agent.list_sessions()).sessions if s.session_id == session]
+        assert line.field_meta["sidecar"]["turns"] == 2
 
 
 async def test_authenticating_says_whether_there_is_a_key(tmp_path: Path) -> None:

@@ -3,18 +3,22 @@
 import re
 from collections.abc import Sequence
 
-from sidecar.core.parts import Json, JsonObject
+from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.core.prompt.meter import Meter
-from sidecar.session.interface import Done, Handoff
+from sidecar.session.interface import Done, Handoff, SessionSummary
+from sidecar.session.transfer.bundle_export import Exported
+from sidecar.session.turn.clock import iso
 from sidecar.wire.rollback_words import UndoableTurn, summary
 
 LARGEST = 12
 """Pieces of the context listed one by one."""
 MOST_TURNS = 20
+MOST_DIFF = 20_000
+"""Characters shown of a diff."""
 MOST_FILES = 6
 
 
-def told_compaction(done: JsonObject) -> str:
+def compaction(done: JsonObject) -> str:
     before, after = _count(done["tokensBefore"]), _count(done["tokensAfter"])
     plan = done.get("plan")
     pieces = len(plan) if isinstance(plan, list) else 0
@@ -26,7 +30,7 @@ def told_compaction(done: JsonObject) -> str:
     return "\n".join(lines)
 
 
-def told_breakdown(meter: Meter, segments: Sequence[JsonObject]) -> str:
+def breakdown(meter: Meter, segments: Sequence[JsonObject]) -> str:
     lines = [
         f"**Context: {meter.percent:g} %**, {_count(meter.used)} of {_count(meter.limit)} tokens "
         f"({meter.accuracy}); {_count(meter.reserved_output)} are kept for the answer, and the "
@@ -39,16 +43,97 @@ def told_breakdown(meter: Meter, segments: Sequence[JsonObject]) -> str:
     if served := meter.tools_by_server:
         lines += ["", "| tools of MCP server | tokens |", "| --- | ---: |"]
         lines += [f"| {server} | {_count(tokens)} |" for server, tokens in served.items()]
-    largest = sorted(segments, key=_tokens, reverse=True)[:LARGEST]
     lines += ["", "| largest pieces | region | tokens | cached |", "| --- | --- | ---: | --- |"]
-    for one in largest:
-        label = str(one["label"]).replace("|", "\\|").replace("\n", " ")
+    for one in largest(segments):
         cached = "yes" if one["cached"] else ""
-        lines.append(f"| {label} | {one['region']} | {_count(one['tokens'])} | {cached} |")
+        lines.append(
+            f"| {_cell(one['label'])} | {one['region']} | {_count(one['tokens'])} | {cached} |"
+        )
     return "\n".join(lines)
 
 
-def told_turns(turns: Sequence[UndoableTurn]) -> str:
+def largest(segments: Sequence[JsonObject]) -> list[JsonObject]:
+    return sorted(segments, key=_tokens, reverse=True)[:LARGEST]
+
+
+def pieces(command: str, found: Sequence[JsonObject]) -> str:
+    lines = [f"`/{command} N` takes one of these pieces, or its id.", ""]
+    lines += ["| | piece | region | tokens | id |", "| ---: | --- | --- | ---: | --- |"]
+    for number, one in enumerate(found, 1):
+        label, size = _cell(one["label"]), _count(one["tokens"])
+        lines.append(f"| {number} | {label} | {one['region']} | {size} | `{one['partId']}` |")
+    return "\n".join(lines)
+
+
+def costs(meter: Meter) -> str:
+    cost, cache = meter.cost, meter.cache
+    found = {
+        "the session so far": cost.session,
+        "its last turn": cost.last_turn,
+        "the next request, about": cost.next_request,
+        "compacting now, about": cost.compact_now,
+        "an hour at this pace": meter.burn_rate,
+    }
+    lines = ["| | USD |", "| --- | ---: |"]
+    lines += [f"| {what} | {'not known' if usd is None else usd} |" for what, usd in found.items()]
+    warm = "warm" if cache.warm else "cold"
+    return "\n".join([*lines, "", f"The cache is {warm}; {cache.hit_rate:.0%} was read last."])
+
+
+def option(config_id: str, options: Sequence[JsonObject], *, changed: bool) -> str:
+    one = next(one for one in options if one["id"] == config_id)
+    name, current = str(one["name"]).lower(), one["currentValue"]
+    if changed:
+        return f"The {name} is now `{current}`."
+    choices = one["options"]
+    listed = [c for c in (choices if isinstance(choices, list) else []) if isinstance(c, dict)]
+    lines = [f"The {name} is `{current}`; `/{config_id} NAME` switches it.", ""]
+    for choice in listed:
+        about = f": {told}" if (told := choice.get("description")) else ""
+        lines.append(f"- `{choice['value']}`{about}")
+    return "\n".join(lines)
+
+
+def commands(listed: Sequence[JsonObject]) -> str:
+    lines = ["| command | what it does | words behind it |", "| --- | --- | --- |"]
+    for one in listed:
+        taken = one.get("input")
+        hint = taken["hint"] if isinstance(taken, dict) else ""
+        lines.append(f"| `/{one['name']}` | {one['description']} | {hint} |")
+    return "\n".join(lines)
+
+
+def sessions(page: Sequence[SessionSummary], here: SessionId, *, more: bool) -> str:
+    lines = ["| session | title | turns | USD | used |", "| --- | --- | ---: | ---: | --- |"]
+    for one in page:
+        title = _cell(one.title or "without words")
+        this = " (this one)" if one.session_id == here else ""
+        about = f"{one.turns} | {one.cost or ''} | {iso(one.updated)}"
+        lines.append(f"| `{one.session_id}`{this} | {title} | {about} |")
+    return "\n".join([*lines, *(["", "… and older ones."] if more else [])])
+
+
+def export(done: Exported) -> str:
+    keys = f"; {done.redacted} keys were taken out" if done.redacted else ""
+    lines = [f"Written to `{done.path}`, {_count(done.size)} bytes{keys}.", *done.notes]
+    return "\n\n".join(lines)
+
+
+def changes(title: str, files: Sequence[JsonObject]) -> str:
+    if not files:
+        return f"Nothing changed in the files since “{title}”."
+    lines, room = [f"What changed in the files since “{title}”:"], MOST_DIFF
+    for one in files:
+        diff = str(one.get("diff") or "")
+        lines += ["", f"`{one['path']}` (+{one['additions']} -{one['deletions']}, {one['author']})"]
+        if diff:
+            shown = diff if len(diff) <= room else "[longer than is shown here]"
+            lines += ["", fenced(shown, "diff")]
+            room -= min(room, len(diff))
+    return "\n".join(lines)
+
+
+def turns(turns: Sequence[UndoableTurn]) -> str:
     lines = ["`/rollback N` goes back to before turn N; the newest is 1.", ""]
     for number, one in enumerate(turns[:MOST_TURNS], 1):
         paths = [f"`{path}`" for path in one.paths[:MOST_FILES]]
@@ -61,8 +146,8 @@ def told_turns(turns: Sequence[UndoableTurn]) -> str:
     return "\n".join(lines)
 
 
-def told_restore(what: str, done: Done) -> str:
-    lines = [f"{what}: {summary(done)}. `/rollback redo` takes this back."]
+def restore(what: str, done: Done) -> str:
+    lines = [f"{what}: {summary(done)}. `/redo` takes this back."]
     if done.prompt is not None:
         lines += [
             "",
@@ -74,15 +159,15 @@ def told_restore(what: str, done: Done) -> str:
     return "\n".join(lines)
 
 
-def told_conflict(command: str, conflicts: Sequence[Json]) -> str:
+def conflict(command: str, found: Sequence[Json]) -> str:
     lines = ["Nothing was changed: these files were changed since.", ""]
-    found = (one for one in conflicts if isinstance(one, dict))
-    lines += [f"- `{one.get('path')}`: {one.get('reason')}" for one in found]
+    listed = (one for one in found if isinstance(one, dict))
+    lines += [f"- `{one.get('path')}`: {one.get('reason')}" for one in listed]
     ways = ", ".join(f"`{command} {way}`" for way in ("merge", "keep", "overwrite"))
     return "\n".join([*lines, "", f"Go on with {ways}."])
 
 
-def told_nothing(files: Json) -> str:
+def nothing(files: Json) -> str:
     skipped = files.get("skipped") if isinstance(files, dict) else None
     listed = skipped if isinstance(skipped, list) else []
     found = (one for one in listed if isinstance(one, dict))
@@ -90,7 +175,7 @@ def told_nothing(files: Json) -> str:
     return "\n".join(["Nothing was changed:", "", *lines]) if lines else ""
 
 
-def told_handoff(made: Handoff) -> str:
+def handoff(made: Handoff) -> str:
     lines = []
     if made.session_id is not None:
         lines.append(
@@ -103,10 +188,14 @@ def told_handoff(made: Handoff) -> str:
     return "\n".join(lines)
 
 
-def fenced(text: str) -> str:
+def fenced(text: str, language: str = "") -> str:
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
-    return f"{fence}\n{text}\n{fence}"
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _cell(label: object) -> str:
+    return str(label).replace("|", "\\|").replace("\n", " ")
 
 
 def _tokens(segment: JsonObject) -> int:

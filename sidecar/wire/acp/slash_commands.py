@@ -1,26 +1,24 @@
-"""Runs commands typed as a prompt: `/compact`, `/rollback`, `/context`, `/handoff`."""
+"""Runs commands typed as a prompt: a table of them, each a line and its function."""
 
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TypeAlias
 
 from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
-from sidecar.core.parts import Json, JsonObject
+from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.desk.sessions import Sessions
-from sidecar.session.interface import Wish
+from sidecar.session.interface import Done, Wish
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import Watcher
+from sidecar.session.transfer.bundle_export import export_session
 from sidecar.tools.tool_contract import Client
-from sidecar.wire.acp.markdown_answers import (
-    told_breakdown,
-    told_compaction,
-    told_conflict,
-    told_handoff,
-    told_nothing,
-    told_restore,
-    told_turns,
-)
+from sidecar.wire.acp import markdown_answers as told
 from sidecar.wire.rollback_words import numbered, turns_back, wanted
+
+MOST_SESSIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,38 +27,6 @@ class SlashCommand:
 
     name: str
     argument: str
-
-
-def _described(name: str, description: str, hint: str = "") -> JsonObject:
-    told: JsonObject = {"name": name, "description": description}
-    return {**told, "input": {"hint": hint}} if hint else told
-
-
-ADVERTISED: tuple[JsonObject, ...] = (
-    _described("compact", "Make room in the context now", "what to keep, in your words"),
-    _described("context", "Show what fills the context"),
-    _described(
-        "rollback",
-        "List the turns, or go back to before one: conversation, the agent's changes, or both",
-        "turns back, e.g. 1; then files, conversation or both; keep, overwrite or merge; or redo",
-    ),
-    _described("handoff", "Open a fresh session that knows where the work stands", "the goal"),
-)
-"""In the form of `available_commands_update`."""
-
-_NAMES = frozenset(str(command["name"]) for command in ADVERTISED)
-_TYPED = re.compile(r"\s*/(\w+)(?:\s+(.*?))?\s*", re.DOTALL)
-
-
-def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
-    """`None` for any other text."""
-    first: Json = prompt[0] if prompt else None
-    if not isinstance(first, dict) or first.get("type") != "text":
-        return None
-    typed = _TYPED.fullmatch(str(first.get("text", "")))
-    if typed is None or typed[1] not in _NAMES:
-        return None
-    return SlashCommand(typed[1], typed[2] or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,42 +39,142 @@ class CommandScene:
     watcher: Watcher
 
 
+Answering: TypeAlias = Callable[[str, CommandScene], Awaitable[str]]
+"""A command over the words behind it; returns Markdown, raises SidecarError."""
+
+_TYPED = re.compile(r"\s*/([\w-]*)(?:\s+(.*?))?\s*", re.DOTALL)
+
+
+def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
+    """Reads `/word` and what follows, known or not; `None` for any other text, as a path is."""
+    first: Json = prompt[0] if prompt else None
+    if not isinstance(first, dict) or first.get("type") != "text":
+        return None
+    typed = _TYPED.fullmatch(str(first.get("text", "")))
+    if typed is None or _is_path(typed[1]):
+        return None
+    return SlashCommand(typed[1].lower(), typed[2] or "")
+
+
+def _is_path(word: str) -> bool:
+    """Whether `/word` is one of the root's files and folders, as `/tmp` is."""
+    return word not in COMMANDS and word != "" and Path("/", word).exists()
+
+
 async def run(command: SlashCommand, scene: CommandScene) -> str:
-    """A Markdown report; raises SidecarError."""
-    return await _ACTS[command.name](command.argument.strip(), scene)
+    """A Markdown report; raises SidecarError, also for an unknown command."""
+    known = COMMANDS.get(command.name)
+    if known is None:
+        near = get_close_matches(command.name, COMMANDS, 1)
+        meant = f"; `/{near[0]}` may be meant" if near else ""
+        raise BadRequest(
+            f"there is no such command{meant}. `/help` lists all; a text that is for the model "
+            "begins with another word"
+        )
+    if command.argument and not known.takes:
+        raise BadRequest("no words are taken after it")
+    return await known.act(command.argument, scene)
+
+
+# --- the context -----------------------------------------------------------------------------
 
 
 async def _compact(instructions: str, scene: CommandScene) -> str:
     rewriting = scene.session.rewriting
     done = await rewriting.compact(None, None, dry_run=False, instructions=instructions)
-    return told_compaction(done)
+    return told.compaction(done)
+
+
+async def _undo(_: str, scene: CommandScene) -> str:
+    meter = await scene.session.rewriting.undo(None)
+    return f"The newest compaction is taken back: {meter.used:,} tokens."
 
 
 async def _context(_: str, scene: CommandScene) -> str:
-    return told_breakdown(*await scene.session.rewriting.breakdown())
+    return told.breakdown(*await scene.session.rewriting.breakdown())
+
+
+async def _cost(_: str, scene: CommandScene) -> str:
+    return told.costs(scene.session.priced_meter())
+
+
+async def _pin(words: str, scene: CommandScene) -> str:
+    return await _pinned(words, scene, pinned=True)
+
+
+async def _unpin(words: str, scene: CommandScene) -> str:
+    return await _pinned(words, scene, pinned=False)
+
+
+async def _pinned(words: str, scene: CommandScene, *, pinned: bool) -> str:
+    command = "pin" if pinned else "unpin"
+    rewriting = scene.session.rewriting
+    _, segments = await rewriting.breakdown()
+    pieces = told.largest([one for one in segments if "partId" in one])
+    if not words:
+        return told.pieces(command, pieces)
+    names = {str(number): str(one["partId"]) for number, one in enumerate(pieces, 1)}
+    part_id = names.get(words, words)
+    await rewriting.pin(part_id, pinned=pinned)
+    fate = "is kept through compactions" if pinned else "is no longer kept through compactions"
+    return f"`{part_id}` {fate}. `/{'unpin' if pinned else 'pin'} {part_id}` takes this back."
+
+
+# --- going back ------------------------------------------------------------------------------
+
+
+async def _checkpoints(_: str, scene: CommandScene) -> str:
+    return told.turns(await turns_back(scene.session))
 
 
 async def _rollback(words: str, scene: CommandScene) -> str:
-    session = scene.session
-    redo = words.split()[:1] == ["redo"]
-    scope, on_conflict, number = wanted(words.removeprefix("redo") if redo else words)
+    scope, on_conflict, number = wanted(words)
+    turns = await turns_back(scene.session)
+    if number is None:
+        return told.turns(turns)
+    wish = Wish(scope, None, numbered(turns, number).message_id, on_conflict)
+    return await _restored(f"/rollback {words}", "Went back", scene.session.rollback.restore, wish)
+
+
+async def _redo(words: str, scene: CommandScene) -> str:
+    wish = Wish("both", on_conflict=wanted(words)[1])
+    return await _restored("/redo", "Went forth again", scene.session.rollback.redo, wish)
+
+
+async def _restored(
+    command: str, what: str, restore: Callable[[Wish], Awaitable[Done]], wish: Wish
+) -> str:
     try:
-        if redo:
-            done = await session.rollback.redo(Wish("both", on_conflict=on_conflict))
-            return told_restore("Went forth again", done)
-        turns = await turns_back(session)
-        if number is None:
-            return told_turns(turns)
-        message = numbered(turns, number).message_id
-        done = await session.rollback.restore(Wish(scope, None, message, on_conflict))
+        return told.restore(what, await restore(wish))
     except RestoreConflict as conflict:
         found = conflict.data.get("conflicts")
-        return told_conflict(f"/rollback {words}", found if isinstance(found, list) else [])
+        return told.conflict(command, found if isinstance(found, list) else [])
     except NothingToDo as nothing:
-        if told := told_nothing(nothing.data.get("files")):
-            return told
+        if said := told.nothing(nothing.data.get("files")):
+            return said
         raise
-    return told_restore("Went back", done)
+
+
+async def _diff(words: str, scene: CommandScene) -> str:
+    number = wanted(words)[2]
+    turns = await turns_back(scene.session)
+    since = turns[-1] if number is None else numbered(turns, number)
+    files = await scene.session.checkpoints.diff(since.checkpoint_id, None, None)
+    return told.changes(since.title, files)
+
+
+# --- sessions --------------------------------------------------------------------------------
+
+
+async def _sessions(_: str, scene: CommandScene) -> str:
+    page, more = await scene.sessions.list(scene.session.row.cwd, None, MOST_SESSIONS)
+    return told.sessions(page, scene.session.id, more=more is not None)
+
+
+async def _fork(_: str, scene: CommandScene) -> str:
+    made = await scene.sessions.fork(scene.session.id, None, scene.client, scene.watcher)
+    await _let_go(made.session_id, scene)
+    return f"Session `{made.session_id}` is a copy of this one: open it from the list of sessions."
 
 
 async def _handoff(goal: str, scene: CommandScene) -> str:
@@ -118,14 +184,84 @@ async def _handoff(goal: str, scene: CommandScene) -> str:
         scene.session.id, goal, scene.client, scene.watcher, go_on=True
     )
     if made.session_id is not None:
-        # The client does not have the new session open; the next to open it becomes its writer.
-        await scene.sessions.close(made.session_id)
-    return told_handoff(made)
+        await _let_go(made.session_id, scene)
+    return told.handoff(made)
 
 
-_ACTS: dict[str, Callable[[str, CommandScene], Awaitable[str]]] = {
-    "compact": _compact,
-    "context": _context,
-    "rollback": _rollback,
-    "handoff": _handoff,
+async def _let_go(session_id: SessionId, scene: CommandScene) -> None:
+    """The client does not have it open; the next to open it becomes its writer."""
+    await scene.sessions.close(session_id)
+
+
+async def _export(path: str, scene: CommandScene) -> str:
+    environment = await scene.sessions.shared.ready()
+    if path:
+        path = str(Path(scene.session.row.cwd, path))
+    done = await export_session(environment, scene.session.id, path or None, overwrite=False)
+    return told.export(done)
+
+
+# --- options ---------------------------------------------------------------------------------
+
+
+def _option(config_id: str) -> Answering:
+    async def act(value: str, scene: CommandScene) -> str:
+        session = scene.session
+        if value:
+            await session.set_option(config_id, value)
+        return told.option(config_id, session.opened().config_options, changed=bool(value))
+
+    return act
+
+
+async def _help(_: str, __: CommandScene) -> str:
+    return told.commands(ADVERTISED)
+
+
+# --- the table -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """`takes` hints at the words behind it, "" if none may stand there."""
+
+    does: str
+    act: Answering
+    takes: str = ""
+
+
+COMMANDS = {
+    "help": _Command("List the commands", _help),
+    "compact": _Command("Make room in the context now", _compact, "what to keep, in your words"),
+    "undo": _Command("Take back the newest compaction", _undo),
+    "context": _Command("Show what fills the context", _context),
+    "cost": _Command("Show what the session cost, and what comes next would", _cost),
+    "pin": _Command("Keep a part through compactions", _pin, "number or id; without, a list"),
+    "unpin": _Command("Keep a part no longer", _unpin, "number or id; without, a list"),
+    "checkpoints": _Command("List the turns to go back to", _checkpoints),
+    "rollback": _Command(
+        "Go back to before a turn: conversation, the agent's changes, or both",
+        _rollback,
+        "turns back, e.g. 1; then files, conversation or both; keep, overwrite or merge",
+    ),
+    "redo": _Command("Take back the last going back", _redo, "keep, overwrite or merge"),
+    "diff": _Command("Show what changed in the files", _diff, "turns back, e.g. 1; without, all"),
+    "model": _Command("Show or switch the model", _option("model"), "the model's name"),
+    "policy": _Command("Show or switch the compaction policy", _option("policy"), "its name"),
+    "effort": _Command("Show or switch how hard the model thinks", _option("effort"), "a level"),
+    "sessions": _Command("List this folder's sessions", _sessions),
+    "fork": _Command("Copy this session, to go on in the copy", _fork),
+    "handoff": _Command(
+        "Open a fresh session that knows where the work stands", _handoff, "the goal"
+    ),
+    "export": _Command("Write the session to a file", _export, "file or folder"),
 }
+
+
+def _described(name: str, command: _Command) -> JsonObject:
+    line: JsonObject = {"name": name, "description": command.does}
+    return {**line, "input": {"hint": command.takes}} if command.takes else line
+
+
+ADVERTISED = tuple(_described(name, command) for name, command in COMMANDS.items())
+"""In the form of `available_commands_update`."""

@@ -1,9 +1,12 @@
 """Which prompts are commands."""
 
+import re
+from pathlib import Path
+
 import pytest
 
-from sidecar.wire.acp.markdown_answers import fenced, told_compaction
-from sidecar.wire.acp.slash_commands import SlashCommand, command_of
+from sidecar.wire.acp.markdown_answers import compaction, fenced
+from sidecar.wire.acp.slash_commands import COMMANDS, SlashCommand, command_of
 
 
 @pytest.mark.parametrize(
@@ -12,16 +15,27 @@ from sidecar.wire.acp.slash_commands import SlashCommand, command_of
         ("/compact", SlashCommand("compact", "")),
         (" /compact keep the\nAPI notes ", SlashCommand("compact", "keep the\nAPI notes")),
         ("/rollback 2 files", SlashCommand("rollback", "2 files")),
-        ("/compactor", None),
+        ("/COMPACT", SlashCommand("compact", "")),
+        ("/compactor it", SlashCommand("compactor", "it")),
+        ("/", SlashCommand("", "")),
         ("/usr/bin/env is missing", None),
+        ("/etc/hosts", None),
+        ("/tmp is full", None),
+        ("/goal.md says it", None),
         ("please /compact", None),
         ("", None),
     ],
 )
-def test_only_a_known_name_after_the_slash_is_a_command(
+def test_a_word_after_the_slash_is_a_command_and_a_path_is_none(
     text: str, command: SlashCommand | None
 ) -> None:
     assert command_of([{"type": "text", "text": text}]) == command
+
+
+def test_the_page_has_every_command() -> None:
+    page = (Path(__file__).parents[3] / "docs/how-to/acp-editors.md").read_text()
+    rows = re.findall(r"^\| `/(\w+)", page, re.MULTILINE)
+    assert rows == list(COMMANDS)
 
 
 def test_other_blocks_are_no_commands() -> None:
@@ -37,6 +51,6 @@ def test_a_fence_is_longer_than_any_in_the_text() -> None:
 def test_a_way_to_the_summary_that_failed_is_told() -> None:
     done = {"tokensBefore": 9_000, "tokensAfter": 2_000, "plan": [], "summary": "Done."}
     asked = {"asked": ["server m", "extension m"], "problem": "it was refused"}
-    assert "refused" not in told_compaction({**done, "problem": "it was refused"})
-    told = told_compaction({**done, **asked})
+    assert "refused" not in compaction({**done, "problem": "it was refused"})
+    told = compaction({**done, **asked})
     assert told.endswith("Done.\n\nOn the summary: it was refused.")
