@@ -235,8 +235,12 @@ def test_each_question_has_its_own_answer(given: dict[str, str], tmp_path: Path)
     play("questions.mjs", given)
 
 
-def test_neovim_joins_its_session_on_a_shared_daemon(given: dict[str, str], tmp_path: Path) -> None:
+def test_one_session_in_vs_code_neovim_emacs_and_an_acp_client(
+    given: dict[str, str], tmp_path: Path
+) -> None:
+    pytest.importorskip("acp", reason="the agent-client-protocol package is not installed")
     nvim = shutil.which("nvim") or pytest.skip("there is no nvim on PATH")
+    emacs = shutil.which("emacs") or pytest.skip("there is no emacs on PATH")
     machine = tmp_path / "server/data/Machine/settings.json"
     settings = json.loads(machine.read_text())
     del settings["sidecar.dataDir"]
@@ -244,16 +248,29 @@ def test_neovim_joins_its_session_on_a_shared_daemon(given: dict[str, str], tmp_
     machine.write_text(json.dumps(settings))
     daemon = Path(given["daemon"])
     daemon.write_text(f'#!/bin/sh\nexec {sys.executable} -m sidecar "$@" --shared\n')
-    scenario = HERE / "neovim/one_session.lua"
     (tmp_path / "run").mkdir(mode=0o700)
-    of_neovim = {
+    scenario = HERE / "neovim/one_session.lua"
+    in_neovim = {
         "SIDECAR_PLUGIN": str(ROOT / "editors/neovim"),
         "SIDECAR_SCENARIO": str(scenario.parent),
         "SIDECAR_PROGRAM": str(daemon),
     }
+    in_emacs = (
+        f'(setq sidecar-command \'("{daemon}" "serve" "--stdio") sidecar-api-key nil '
+        'sidecar-options \'(:model "offline" :window 16000 :workspaceTrusted t))'
+    )
+    plugin, beside = str(ROOT / "editors/emacs"), str(HERE / "emacs_one_session.el")
+    run = ["-f", "beside-others"]
+    commands = {
+        "neovim": [nvim, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", str(scenario)],
+        "emacs": [emacs, "-Q", "--batch", "-L", plugin, "-l", beside, "--eval", in_emacs, *run],
+        "acp": [sys.executable, "-m", "tests.editors.acp_one_session"],
+    }
+    variables = {"neovim": in_neovim, "emacs": {"LC_ALL": "C.UTF-8"}, "acp": {}}
+    others = {name: {"command": commands[name], "env": variables[name]} for name in commands}
     play(
         "one_session.mjs",
-        {**given, "nvim": str(nvim), "script": str(scenario), "nvimEnv": of_neovim},
+        {**given, "others": others},
         HOME=str(tmp_path / "home"),
         SIDECAR_DATA_DIR=str(tmp_path / "store"),
         XDG_RUNTIME_DIR=str(tmp_path / "run"),

@@ -1,4 +1,4 @@
---- Beside VS Code on one session; see `tests/editors/vscode/one_session.mjs`, which says when.
+--- Beside other editors on one session; see `tests/editors/vscode/one_session.mjs`, which says when.
 local h = dofile(vim.env.SIDECAR_SCENARIO .. "/harness.lua")
 
 local session = require("sidecar.session")
@@ -8,17 +8,18 @@ vim.ui.select = function(items, options, done)
 end
 
 local function place(name)
-  return vim.fn.getcwd() .. "/../" .. name
+  return vim.fn.getcwd() .. "/../neovim-" .. name
 end
 
---- Plays a step once VS Code says so, and tells that it is done, with the meter's per cent.
-local function step(name, run)
+--- Plays a step once VS Code says so, and tells that it is done, with the meter's per cent. With
+--- `amid`, the turn goes on.
+local function step(name, run, amid)
   h.wait(name .. " to begin", function()
     return name == "joined" or vim.fn.filereadable(place(name .. ".go")) == 1
   end)
   run()
   h.wait("the turn's end", function()
-    return session.running == 0 and require("sidecar.meter").doing == nil
+    return amid or (session.running == 0 and require("sidecar.meter").doing == nil)
   end)
   h.write(place(name .. ".new"), tostring(h.percent()))
   vim.fn.rename(place(name .. ".new"), place(name .. ".done"))
@@ -84,6 +85,23 @@ h.play(function()
     send("waited")
     h.wait("what was allowed", function()
       return vim.fn.filereadable("waited.txt") == 1
+    end)
+    choose("Allow once")
+  end)
+  step("spoken", function()
+    h.turn("hello from neovim")
+  end)
+  step("heard", function()
+    for _, name in ipairs({ "vscode", "neovim", "emacs", "acp" }) do
+      h.wait_for_chat("❯ hello from " .. name)
+    end
+  end)
+  step("shown", function()
+    asked("Run echo four")
+  end, true)
+  step("withdrawn", function()
+    h.wait("no question", function()
+      return #h.waiting() == 0
     end)
   end)
 end)

@@ -1,4 +1,5 @@
-// VS Code and Neovim on one session of a shared daemon: both see, ask and answer; a reload ends no turn.
+// VS Code, Neovim, Emacs and an ACP client on one session of a shared daemon: each sees, asks and
+// answers; a reload ends no turn.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -11,15 +12,26 @@ const given = JSON.parse(process.argv[2]);
 const desk = await openDesk(given);
 const place = (name) => join(given.workspace, "..", name);
 
-let said = "";
-let ended;
+/** The others by their names, with what they said, and with which code they ended. */
+const others = {};
 
-/** Have Neovim go on: it waits for a mark before each of its steps, and leaves one after it. */
-const tell = (step) => writeFileSync(place(`${step}.go`), "");
-const told = (step) =>
-  desk.until(`Neovim to have ${step}`, async () => {
-    if (existsSync(place(`${step}.done`))) return readFileSync(place(`${step}.done`), "utf8");
-    if (ended !== undefined) throw new Error(`Neovim ended with ${ended}:\n${said}`);
+function begin(name) {
+  const { command, env } = given.others[name];
+  const [program, ...words] = command;
+  const child = spawn(program, words, { cwd: given.workspace, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const other = (others[name] = { said: "" });
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (other.said += data));
+  child.on("exit", (code) => (other.ended = code));
+  process.on("exit", () => child.kill("SIGKILL"));
+}
+
+/** Have another go on: it waits for a mark before each of its steps, and leaves one after it. */
+const tell = (name, step) => writeFileSync(place(`${name}-${step}.go`), "");
+const told = (name, step) =>
+  desk.until(`${name} to have ${step}`, async () => {
+    if (existsSync(place(`${name}-${step}.done`))) return Number(readFileSync(place(`${name}-${step}.done`), "utf8"));
+    const { said, ended } = others[name];
+    if (ended !== undefined) throw new Error(`${name} ended with ${ended}:\n${said}`);
   });
 
 const card = (chat, text) => chat.getByRole("group", { name: new RegExp(`^May this run\\? Run ${text}`) });
@@ -31,22 +43,15 @@ await play(desk, {
     const chat = await desk.openChat();
     await desk.say(chat, "read a.txt");
     await desk.idle();
-    const nvim = spawn(given.nvim, ["--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", given.script], {
-      cwd: given.workspace,
-      env: { ...process.env, ...given.nvimEnv },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    for (const stream of [nvim.stdout, nvim.stderr]) stream.on("data", (data) => (said += data));
-    nvim.on("exit", (code) => (ended = code));
-    process.on("exit", () => nvim.kill("SIGKILL"));
-    assert.equal(Number(await told("joined")), (await desk.figures()).percent);
+    begin("neovim");
+    assert.equal(await told("neovim", "joined"), (await desk.figures()).percent);
   },
 
   async "a question of the one is answered in the other"() {
     const chat = await desk.view("chat");
-    tell("allowed");
+    tell("neovim", "allowed");
     await desk.say(chat, 'call shell {"command": "echo allowed > allowed.txt"}');
-    await told("allowed");
+    await told("neovim", "allowed");
     await desk.until("no question", async () => (await chat.locator(".question").count()) === 0);
     await quiet(chat);
     assert.ok(existsSync(join(given.workspace, "allowed.txt")));
@@ -54,19 +59,19 @@ await play(desk, {
 
   async "a turn of the other is seen as it runs, and its question answered here"() {
     const chat = await desk.view("chat");
-    tell("refused");
+    tell("neovim", "refused");
     await card(chat, "echo refused").waitFor();
     await desk.picture("asked-by-neovim");
     await card(chat, "echo refused").getByRole("button", { name: "Reject", exact: true }).click();
-    await told("refused");
+    await told("neovim", "refused");
     await quiet(chat);
     await chat.locator(".user", { hasText: "call shell" }).nth(1).waitFor();
     assert.ok(!existsSync(join(given.workspace, "refused.txt")));
-    assert.equal(Number(await told("refused")), (await desk.figures()).percent);
+    assert.equal(await told("neovim", "refused"), (await desk.figures()).percent);
   },
 
   async "a reload ends no turn: its question is there again"() {
-    tell("waited");
+    tell("neovim", "waited");
     await card(await desk.view("chat"), "echo waited").waitFor();
     await desk.page.reload();
     await desk.page.locator(".monaco-workbench .statusbar").waitFor();
@@ -75,10 +80,52 @@ await play(desk, {
     await card(chat, "echo waited").waitFor();
     await desk.picture("asked-after-the-reload");
     await card(chat, "echo waited").getByRole("button", { name: "Allow once", exact: true }).click();
-    await told("waited");
+    await told("neovim", "waited");
     await quiet(chat);
     assert.ok(existsSync(join(given.workspace, "waited.txt")));
-    await desk.until("Neovim to end", async () => ended !== undefined);
-    assert.equal(ended, 0, said);
+  },
+
+  async "Emacs and an ACP client go on in it"() {
+    const { used } = await desk.figures();
+    begin("emacs");
+    begin("acp");
+    assert.equal(await told("emacs", "joined"), used);
+    assert.equal(await told("acp", "joined"), used);
+  },
+
+  async "a turn of each is heard by all others"() {
+    const chat = await desk.view("chat");
+    await desk.say(chat, "hello from vscode");
+    await desk.idle();
+    for (const name of ["neovim", "emacs", "acp"]) {
+      tell(name, "spoken");
+      await told(name, "spoken");
+      await chat.locator(".user", { hasText: `hello from ${name}` }).waitFor();
+      await quiet(chat);
+    }
+    for (const name of ["neovim", "emacs", "acp"]) {
+      tell(name, "heard");
+      await told(name, "heard");
+    }
+    await desk.picture("a-turn-of-each");
+  },
+
+  async "a question of the ACP client is answered in Emacs, and asked nowhere any more"() {
+    const chat = await desk.view("chat");
+    tell("acp", "asked");
+    await card(chat, "echo four").waitFor();
+    tell("neovim", "shown");
+    await told("neovim", "shown");
+    tell("emacs", "answered");
+    await told("emacs", "answered");
+    await told("acp", "asked");
+    tell("neovim", "withdrawn");
+    await told("neovim", "withdrawn");
+    await desk.until("no question", async () => (await chat.locator(".question").count()) === 0);
+    assert.ok(existsSync(join(given.workspace, "four.txt")));
+    for (const [name, other] of Object.entries(others)) {
+      await desk.until(`${name} to end`, async () => other.ended !== undefined);
+      assert.equal(other.ended, 0, other.said);
+    }
   },
 });
