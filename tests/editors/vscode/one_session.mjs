@@ -34,6 +34,8 @@ const told = (name, step) =>
     if (ended !== undefined) throw new Error(`${name} ended with ${ended}:\n${said}`);
   });
 
+/** Wait until VS Code's meter, which may be drawn later, has the same figure as another's. */
+const shows = (figure, value) => desk.until(`${figure} ${value} in the meter`, async () => (await desk.figures())[figure] === value);
 const card = (chat, text) => chat.getByRole("group", { name: new RegExp(`^May this run\\? Run ${text}`) });
 const quiet = (chat) => chat.locator(".working").waitFor({ state: "hidden" });
 
@@ -44,7 +46,7 @@ await play(desk, {
     await desk.say(chat, "read a.txt");
     await desk.idle();
     begin("neovim");
-    assert.equal(await told("neovim", "joined"), (await desk.figures()).percent);
+    await shows("percent", await told("neovim", "joined"));
   },
 
   async "a question of the one is answered in the other"() {
@@ -67,7 +69,7 @@ await play(desk, {
     await quiet(chat);
     await chat.locator(".user", { hasText: "call shell" }).nth(1).waitFor();
     assert.ok(!existsSync(join(given.workspace, "refused.txt")));
-    assert.equal(await told("neovim", "refused"), (await desk.figures()).percent);
+    await shows("percent", await told("neovim", "refused"));
   },
 
   async "a reload ends no turn: its question is there again"() {
@@ -86,11 +88,10 @@ await play(desk, {
   },
 
   async "Emacs and an ACP client go on in it"() {
-    const { used } = await desk.figures();
     begin("emacs");
     begin("acp");
-    assert.equal(await told("emacs", "joined"), used);
-    assert.equal(await told("acp", "joined"), used);
+    await shows("used", await told("emacs", "joined"));
+    await shows("used", await told("acp", "joined"));
   },
 
   async "a turn of each is heard by all others"() {
