@@ -79,6 +79,14 @@ def test_a_message_is_changed_and_sent_anew_and_answers_are_copied(screen: Termi
     screen.wait(f"{PROMPT} Done. What the tools said:\n")
 
 
+def test_the_region_is_offered_as_what_is_said(screen: Terminal) -> None:
+    screen.type("\x18bnotes.txt\r\x18h\x1bxsidecar-send\r")
+    screen.wait("Sidecar: alpha")
+    screen.type("read notes.txt\r")
+    screen.wait(f"{PROMPT} alpha\n")
+    screen.wait("2 requests")
+
+
 def test_failed_commands_are_open_at_their_end(screen: Terminal) -> None:
     screen.type("run `seq 400 459; exit 3`\r")
     screen.wait("[Allow once]")
