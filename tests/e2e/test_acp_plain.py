@@ -13,6 +13,9 @@ from tests.e2e.plain import Refused, Spawn, each_ending_well
 
 pytestmark = pytest.mark.long
 
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAGQAAABkCAYAAAA="
+"""The beginning of a picture of 100 pixels by 100, which is all that is looked at."""
+
 Start = Callable[..., LineClient]
 
 
@@ -99,6 +102,19 @@ def test_a_question_says_why_no_rule_covers_the_call(start: Start, workspace: Pa
     shown = [one["content"]["text"] for one in call["content"]]
     assert shown[0] == "```\nfind . -delete -name none\n```"
     assert call["_meta"]["sidecar"]["why"] in shown[1]
+
+
+def test_pictures_go_along(client: LineClient, workspace: Path) -> None:
+    session = client.open(workspace)
+    picture = {"type": "image", "mimeType": "image/png", "data": PNG}
+    prompt = [{"type": "text", "text": "what is this?"}, picture]
+    ended = client.request("session/prompt", {"sessionId": session, "prompt": prompt})
+    assert ended["stopReason"] == "end_turn"
+    assert not client.updates("user_message_chunk")
+    client.request("session/load", {"sessionId": session, "cwd": str(workspace), "mcpServers": []})
+    shown = [one["content"] for one in client.updates("user_message_chunk")]
+    assert [one["type"] for one in shown] == ["text", "image"]
+    assert shown[1]["data"] == picture["data"]
 
 
 def test_a_session_that_works_is_deleted_only_by_force(client: LineClient, workspace: Path) -> None:

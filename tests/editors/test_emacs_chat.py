@@ -79,6 +79,11 @@ def test_a_message_is_changed_and_sent_anew_and_answers_are_copied(screen: Termi
     screen.wait(f"{PROMPT} Done. What the tools said:\n")
 
 
+def test_a_plan_is_shown(screen: Terminal) -> None:
+    screen.type("todo: one; two\r")
+    screen.wait("☐ one\n☐ two\n")
+
+
 def test_the_region_is_offered_as_what_is_said(screen: Terminal) -> None:
     screen.type("\x18bnotes.txt\r\x18h\x1bxsidecar-send\r")
     screen.wait("Sidecar: alpha")

@@ -34,11 +34,12 @@ class TextChunk:
 
 @dataclass(frozen=True, slots=True)
 class ContentChunk:
-    """A whole ACP ContentBlock other than plain text."""
+    """A whole ACP ContentBlock other than plain text; `author` as in `TextChunk`."""
 
     origin: EventOrigin
     speaker: str
     content: JsonObject
+    author: object = None
 
 
 @dataclass(frozen=True, slots=True)

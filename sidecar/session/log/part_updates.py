@@ -45,7 +45,7 @@ def user_event(channel: Channel, message: Message, part: Part, author: object) -
         case TextPart(source="typed" | "steer", text=text):
             return TextChunk(origin, "user", text, author)
         case FilePart():
-            return ContentChunk(origin, "user", content_of(part))
+            return ContentChunk(origin, "user", content_of(part), author)
         case _:
             return None
 

@@ -9,6 +9,7 @@ from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.text.visible import clipped, visible, visible_json, visible_lines
 from sidecar.session.log.events import (
     AlertChanged,
+    ContentChunk,
     Event,
     MeterChanged,
     OptionsChanged,
@@ -131,7 +132,7 @@ class AgentConnection(Connection):
 
     def _typed_here(self, event: Event) -> bool:
         match event:
-            case TextChunk(speaker="user", author=author):
+            case TextChunk(speaker="user", author=author) | ContentChunk(author=author):
                 return author is None or author is self._window()
             case _:
                 return False
