@@ -380,7 +380,8 @@
 
 (defun scenario-questions ()
   "Each button answers its own question, in either order, and shows what it is about."
-  (setq sidecar-options '(:model "offline" :workspaceTrusted t))
+  (setq sidecar-options
+        '(:model "offline" :workspaceTrusted t :permissions (:allow ["shell:find *"])))
   (scenario-open)
   ;; The second first.
   (scenario-both "a")
@@ -460,6 +461,13 @@
                          (make-string 300 ?x) " \\u001b[8m\"}"))
   (scenario-asked (concat "  $ echo \\u{202e} safe\n  $ echo " (make-string 300 ?x)
                           " \\u{1b}[8m\n"))
+  (funcall (scenario-button "[Reject]"))
+  (scenario-idle)
+  (scenario-type "sidecar-send" "run `find . -delete -name none`")
+  (scenario-asked "  $ find . -delete -name none\n  the rule shell:find * does not cover it")
+  (funcall (scenario-button "[Reject]"))
+  (scenario-idle)
+  (scenario-type "sidecar-send" "call shell {\"command\": \"echo \\u202e safe\"}")
   ;; The chat shown anew has the question still.
   (sidecar-switch (sidecar-desk) (sidecar-desk-session (sidecar-desk)))
   (scenario-want "the chat anew" (lambda () (sidecar-desk-open (sidecar-desk))))

@@ -156,6 +156,14 @@ local function all_is_seen_before_it_is_allowed()
   vim.o.lines = 24
 end
 
+local function it_says_why_no_rule_covers_it()
+  vim.cmd("Sidecar send run `find . -delete -name none`")
+  asked("Run find . -delete")
+  h.holds(h.buffer("preview") .. h.chat(), "the rule shell:find * does not cover it")
+  choose("Reject")
+  idle()
+end
+
 local function a_turn_that_ends_takes_its_questions_along()
   vim.cmd("Sidecar cancel")
   idle()
@@ -175,12 +183,14 @@ local function a_turn_that_ends_takes_its_questions_along()
 end
 
 h.play(function()
-  h.setup({ options = { model = "offline", window = 60000, workspaceTrusted = true } })
+  local permissions = { allow = { "shell:find *" } }
+  h.setup({ options = { model = "offline", window = 60000, workspaceTrusted = true, permissions = permissions } })
   h.wait_for_meter()
   each_its_own()
   the_other_first()
   names_are_written_out_too()
   all_is_seen_before_it_is_allowed()
+  it_says_why_no_rule_covers_it()
   it_shows_what_it_is_about()
   a_turn_that_ends_takes_its_questions_along()
 end)
