@@ -74,6 +74,10 @@ from protocol.source.session import (
     SessionNewResult,
     SessionPromptParams,
     SessionPromptResult,
+    SessionRenameParams,
+    SessionRenameResult,
+    SessionSearchParams,
+    SessionSearchResult,
     SessionSetConfigOptionParams,
     SessionSetConfigOptionResult,
 )
@@ -161,6 +165,20 @@ METHODS: dict[str, Method] = {
             SessionDeleteResult,
             (-32010, -32011, -32030),
             "Delete a session for good.",
+        ),
+        _ask(
+            "session/rename",
+            SessionRenameParams,
+            SessionRenameResult,
+            (-32010, -32011, -32030),
+            "Give a session another title.",
+        ),
+        _ask(
+            "session/search",
+            SessionSearchParams,
+            SessionSearchResult,
+            (-32030,),
+            "Search the texts of all sessions.",
         ),
         _ask(
             "session/set_config_option",

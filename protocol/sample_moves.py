@@ -1,12 +1,25 @@
-"""Sample messages of what makes and moves sessions: fork, hand off, export, archive, import."""
+"""Sample messages of what makes, finds and moves sessions: fork, hand off, search, import."""
 
 import msgspec
 
-from protocol.source import history
+from protocol.source import history, session
 
 SESSION = "ses_01k9f3"
+LISTED = session.SessionInfo(
+    session_id=SESSION,
+    title="Red test",
+    cwd="/home/ada/engine",
+    updated_at="2026-01-05T10:00:00Z",
+    turns=3,
+    cost="0.0431",
+    parent="ses_01k9c7",
+)
 
 PARAMS: dict[str, msgspec.Struct] = {
+    "session/rename": session.SessionRenameParams(session_id=SESSION, title="The parser's tests"),
+    "session/search": session.SessionSearchParams(
+        query='tests "exit code"', cwd="/home/ada/engine", cursor="1784030000000.ses_01", limit=10
+    ),
     "session/fork": history.SessionForkParams(session_id=SESSION, at_message_id="msg_05"),
     "session/handoff": history.SessionHandoffParams(
         session_id=SESSION, goal="Make the red test green", go_on=True
@@ -21,6 +34,27 @@ PARAMS: dict[str, msgspec.Struct] = {
 }
 
 RESULTS: dict[str, msgspec.Struct] = {
+    "session/rename": session.SessionRenameResult(title="The parser's tests"),
+    "session/search": session.SessionSearchResult(
+        sessions=[
+            session.FoundSession(
+                session=LISTED,
+                hits=[
+                    session.SearchHit(speaker="title", before="Red ", match="test", after=""),
+                    session.SearchHit(
+                        speaker="tool",
+                        before="…ran the ",
+                        match="tests",
+                        after=": exit code 1 é…",
+                        message_id="msg_05",
+                        part_id="part_07",
+                    ),
+                ],
+                more=True,
+            )
+        ],
+        next_cursor="1784030000000.ses_01",
+    ),
     "session/fork": history.SessionForkResult(session_id="ses_01k9h2", revision=14),
     "session/handoff": history.SessionHandoffResult(
         draft="# Goal\n\nMake the red test green\n\n# Done\n\n- [x] Find out why it is red\n",

@@ -222,18 +222,7 @@ PARAMS: dict[str, msgspec.Struct] = {
 RESULTS: dict[str, msgspec.Struct] = {
     "session/new": session.SessionNewResult(session_id=SESSION, revision=1, config_options=OPTIONS),
     "session/list": session.SessionListResult(
-        sessions=[
-            session.SessionInfo(
-                session_id=SESSION,
-                title="Red test",
-                cwd="/home/ada/engine",
-                updated_at="2026-01-05T10:00:00Z",
-                turns=3,
-                cost="0.0431",
-                parent=PARENT,
-            )
-        ],
-        next_cursor="eyJhIjoxfQ",
+        sessions=[sample_moves.LISTED], next_cursor="eyJhIjoxfQ"
     ),
     "session/load": session.SessionLoadResult(
         session_id=SESSION, revision=12, read_only=False, config_options=OPTIONS

@@ -189,6 +189,44 @@ class SessionDeleteResult(msgspec.Struct, rename="camel", kw_only=True):
     notes: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
+class SessionRenameParams(msgspec.Struct, rename="camel", kw_only=True):
+    session_id: str
+    title: str
+
+
+class SessionRenameResult(msgspec.Struct, rename="camel", kw_only=True):
+    title: str
+
+
+class SessionSearchParams(msgspec.Struct, rename="camel", kw_only=True):
+    query: str
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
+    cursor: str | msgspec.UnsetType = msgspec.UNSET
+    limit: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class SearchHit(msgspec.Struct, rename="camel", kw_only=True):
+    speaker: Annotated[
+        str, msgspec.Meta(examples=["title", "user", "agent", "thinking", "tool", "file"])
+    ]
+    before: str
+    match: str
+    after: str
+    message_id: str | msgspec.UnsetType = msgspec.UNSET
+    part_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class FoundSession(msgspec.Struct, rename="camel", kw_only=True):
+    session: SessionInfo
+    hits: list[SearchHit]
+    more: bool
+
+
+class SessionSearchResult(msgspec.Struct, rename="camel", kw_only=True):
+    sessions: list[FoundSession]
+    next_cursor: str | msgspec.UnsetType = msgspec.UNSET
+
+
 class SessionSetConfigOptionParams(msgspec.Struct, rename="camel", kw_only=True):
     session_id: str
     config_id: str
@@ -1212,6 +1250,20 @@ METHODS: dict[str, Method] = {
             SessionDeleteResult,
             (-32010, -32011, -32030),
             "Delete a session for good.",
+        ),
+        _ask(
+            "session/rename",
+            SessionRenameParams,
+            SessionRenameResult,
+            (-32010, -32011, -32030),
+            "Give a session another title.",
+        ),
+        _ask(
+            "session/search",
+            SessionSearchParams,
+            SessionSearchResult,
+            (-32030,),
+            "Search the texts of all sessions.",
         ),
         _ask(
             "session/set_config_option",

@@ -26,6 +26,7 @@ from sidecar.wire.methods import (
     fact_methods,
     history_methods,
     session_methods,
+    stored_methods,
 )
 from sidecar.wire.methods.actions import offer_actions
 from sidecar.wire.methods.command_methods import Commands
@@ -199,6 +200,7 @@ def agent_face(
 def all_handlers(sessions: Sessions) -> Mapping[str, Handler]:
     return {
         **session_methods.handlers(sessions),
+        **stored_methods.handlers(sessions),
         **history_methods.handlers(sessions),
         **context_methods.handlers(sessions),
         **checkpoint_methods.handlers(sessions),

@@ -3,6 +3,8 @@
 from sidecar.core.parts import Json, JsonObject, Usage
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.text.visible import visible_message
+from sidecar.session.desk.session_search import SessionHits
+from sidecar.session.history.found_words import TextHit
 from sidecar.session.interface import Opened, PromptResult, SessionSummary
 from sidecar.session.log.events import (
     AlertChanged,
@@ -194,6 +196,24 @@ def summary(session: SessionSummary) -> JsonObject:
         "cost": session.cost,
     }
     return told if session.parent is None else {**told, "parent": session.parent}
+
+
+def found_session(found: SessionHits) -> JsonObject:
+    hits: list[Json] = [_hit(hit) for hit in found.hits]
+    return {"session": summary(found.session), "hits": hits, "more": found.more}
+
+
+def _hit(hit: TextHit) -> JsonObject:
+    around = hit.found
+    told: JsonObject = {
+        "speaker": hit.speaker,
+        "before": around.before,
+        "match": around.match,
+        "after": around.after,
+    }
+    if hit.message_id is None or hit.part_id is None:
+        return told
+    return {**told, "messageId": hit.message_id, "partId": hit.part_id}
 
 
 def _notify(method: str, params: JsonObject) -> JsonObject:

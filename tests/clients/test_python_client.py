@@ -148,7 +148,7 @@ CALLS = {
 
 
 def public(of: type) -> set[str]:
-    return {name for name in vars(of) if not name.startswith("_")}
+    return {name for one in of.mro()[:-1] for name in vars(one) if not name.startswith("_")}
 
 
 def test_both_clients_have_the_same_methods() -> None:

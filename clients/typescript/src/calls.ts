@@ -15,6 +15,7 @@ import type {
   SessionLoadParams,
   SessionNewParams,
   SessionPromptParams,
+  SessionSearchParams,
 } from "./protocol.js";
 
 type Requests = keyof DaemonRequests;
@@ -39,6 +40,16 @@ export class SessionCalls {
   /** List sessions, newest first; `cursor` is `nextCursor` of the page before. */
   list(params: SessionListParams = {}): Result<"session/list"> {
     return this.client.request("session/list", params);
+  }
+
+  /** Find words in the texts of all sessions, newest first; with `nextCursor` some were not read yet. */
+  search(query: string, { signal, ...rest }: Rest<SessionSearchParams, "query"> & Cancellable = {}): Result<"session/search"> {
+    return this.client.request("session/search", { query, ...rest }, signal ? { signal } : {});
+  }
+
+  /** Give a session another title. */
+  rename(sessionId: string, title: string): Result<"session/rename"> {
+    return this.client.request("session/rename", { sessionId, title });
   }
 
   /** Let go of a session; it stays stored. */

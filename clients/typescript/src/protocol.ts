@@ -228,6 +228,62 @@ export interface SessionDeleteResult {
   notes?: string[];
 }
 
+/** A session's new title, of 1 to 200 characters; it counts as used when before. */
+export interface SessionRenameParams {
+  sessionId: string;
+  title: string;
+}
+
+/** The title as it is kept, on one line; who has the session open gets it as an update. */
+export interface SessionRenameResult {
+  title: string;
+}
+
+/**
+ * Search titles, messages, thinking, calls and their shown results of all sessions.
+ *
+ * All words of `query` must stand in one text, in letters of either size and in any order; words
+ * in double quotes stand together. `cwd`: sessions of this folder alone. `limit`: sessions found,
+ * 20 when absent, at most 100. `cursor` is `nextCursor` of the last page.
+ */
+export interface SessionSearchParams {
+  query: string;
+  cwd?: string;
+  cursor?: string;
+  limit?: number;
+}
+
+/**
+ * A match and what stands around it, in one line; a title's has no ids.
+ *
+ * `context/recall` with `partId` gives the whole text.
+ */
+export interface SearchHit {
+  speaker: "title" | "user" | "agent" | "thinking" | "tool" | "file" | (string & {});
+  before: string;
+  match: string;
+  after: string;
+  messageId?: string;
+  partId?: string;
+}
+
+/** A session and its newest matches, at most five; `more`: there are, or may be, others. */
+export interface FoundSession {
+  session: SessionInfo;
+  hits: SearchHit[];
+  more: boolean;
+}
+
+/**
+ * What was found in two seconds, in the newest sessions first.
+ *
+ * With `nextCursor` not all sessions were read, whether or not any was found.
+ */
+export interface SessionSearchResult {
+  sessions: FoundSession[];
+  nextCursor?: string;
+}
+
 /** An option's new value: model, policy, effort, autoCompact, autoContinue. */
 export interface SessionSetConfigOptionParams {
   sessionId: string;
@@ -1248,6 +1304,10 @@ export interface DaemonRequests {
   "session/close": { params: SessionCloseParams; result: Empty };
   /** Delete a session for good. */
   "session/delete": { params: SessionDeleteParams; result: SessionDeleteResult };
+  /** Give a session another title. */
+  "session/rename": { params: SessionRenameParams; result: SessionRenameResult };
+  /** Search the texts of all sessions. */
+  "session/search": { params: SessionSearchParams; result: SessionSearchResult };
   /** Change the model, the policy, the effort or a switch of a session. */
   "session/set_config_option": { params: SessionSetConfigOptionParams; result: SessionSetConfigOptionResult };
   /** Run a turn; answered when it ends, a failed one too. An error means none began. */

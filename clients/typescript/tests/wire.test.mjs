@@ -49,6 +49,8 @@ test("every method sends what the protocol says", LIMIT, () =>
     await client.session.new("/w", { title: "t", window: 1000, tools: [tool] });
     const loaded = await client.session.load("s", { after: "part_1" });
     const listed = await client.session.list({ limit: 3 });
+    const hits = await client.session.search("exit code", { cursor: "1.ses_1", limit: 3 });
+    const renamed = await client.session.rename("s", "Another");
     await client.session.close("s");
     await client.session.delete("s");
     const options = await client.session.setConfigOption("s", "autoCompact", false);
@@ -73,6 +75,8 @@ test("every method sends what the protocol says", LIMIT, () =>
     const everything = await client.request("fake/received", {});
     assert.equal(loaded.readOnly, false);
     assert.equal(listed.sessions[0].title, "Red test");
+    assert.equal(hits.sessions[0].hits[1].partId, "part_07");
+    assert.equal(renamed.title, "The parser's tests");
     assert.equal(options.configOptions[0].id, "model");
     assert.equal(result.stopReason, "error");
     assert.deepEqual([meter.used, result.meter.used], [20500, 20500]);
@@ -84,6 +88,8 @@ test("every method sends what the protocol says", LIMIT, () =>
       "session/new": { cwd: "/w", title: "t", window: 1000, tools: [tool] },
       "session/load": { sessionId: "s", replay: true, after: "part_1" },
       "session/list": { limit: 3 },
+      "session/search": { query: "exit code", cursor: "1.ses_1", limit: 3 },
+      "session/rename": { sessionId: "s", title: "Another" },
       "session/close": { sessionId: "s" },
       "session/delete": { sessionId: "s" },
       "session/set_config_option": { sessionId: "s", configId: "autoCompact", value: false },

@@ -13,6 +13,7 @@ from sidecar.session.compaction.session_handoff import drafted, handoff, standin
 from sidecar.session.desk.delegation import delegate
 from sidecar.session.desk.editor_documents import EditorDocuments
 from sidecar.session.desk.open_sessions import OpenSessions
+from sidecar.session.desk.session_search import SessionHits, search
 from sidecar.session.desk.settings_reload import passed_over, take_over
 from sidecar.session.desk.shared_environment import SharedEnvironment
 from sidecar.session.environment import Environment
@@ -133,6 +134,14 @@ class Sessions:
         folder = None if cwd is None else await asyncio.to_thread(resolved, cwd)
         page = await environment.store.sessions.page(cwd=folder, before=cursor, limit=limit)
         return tuple(map(summary_of, page.rows)), page.next
+
+    async def search(
+        self, query: str, cwd: str | None, cursor: str | None, limit: int
+    ) -> tuple[tuple[SessionHits, ...], str | None]:
+        """Searches as `session_search.search`."""
+        environment = await self.shared.ready()
+        folder = None if cwd is None else await asyncio.to_thread(resolved, cwd)
+        return await search(environment.store, query, folder, cursor, limit, monotonic)
 
     async def load(
         self,

@@ -33,6 +33,7 @@ from sidecar.session.lifecycle.assembly import (
 )
 from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
+from sidecar.session.lifecycle.session_title import rename
 from sidecar.session.lifecycle.subtask import Delegating
 from sidecar.session.lifecycle.turn_setup import SessionServers, turn_of
 from sidecar.session.log.channel import give_notice, tell_damage
@@ -98,6 +99,7 @@ class Session:
         self.servers = SessionServers(state.environment, state.trust, state.log.row.id)
         self.permissions = state.permissions
         self.notify = partial(give_notice, state.log, state.channel)
+        self.rename = partial(rename, state.log, state.channel, self.writable)
         self.delegating = Delegating(state.tracking)
         self._gauge = gauge_of(state)
         self.rewriting = Rewriting(state, self, self.starts, self._gauge)

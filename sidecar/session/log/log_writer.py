@@ -272,6 +272,16 @@ class SessionEntry:
         known = None if before is None or cost is None else money(Decimal(before) + Decimal(cost))
         self._log.row = replace(self._log.row, cost=known)
 
+    async def rename(self, title: str) -> None:
+        """Durable by itself; the session counts as used when before. Raises StorageFailed."""
+        before = self._log.row.title
+        self.change(title=title)
+        try:
+            await self._store.write(PutSession(self._log.row))
+        except StorageFailed:
+            self.change(title=before)
+            raise
+
     def change(self, **fields: str | int) -> None:
         self._log.row = replace(self._log.row, **fields)  # type: ignore[arg-type]
 

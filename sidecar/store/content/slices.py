@@ -59,8 +59,8 @@ class LogRows:
         """
         return await self._read(lambda con: folds.window(con, session_id, version, choose))
 
-    async def numbers(self, session_id: SessionId, until: MessageId) -> "array[int]":
-        """Numbers messages up to one, oldest first; raises UnknownSession."""
+    async def numbers(self, session_id: SessionId, until: MessageId | None = None) -> "array[int]":
+        """Numbers messages up to one, or all, oldest first; raises UnknownSession."""
         return await self._read(lambda con: numbers(con, session_id, until))
 
     async def messages(self, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
@@ -84,12 +84,14 @@ class LogRows:
         return await self._read(partial(get_blobs, names=tuple(names)))
 
 
-def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) -> "array[int]":
+def numbers(
+    con: sqlite3.Connection, session_id: SessionId, until: MessageId | None
+) -> "array[int]":
     session_rows.session_body(con, session_id)
     found = con.execute(
         # Without the `+`, SQLite may scan the messages of all sessions by number.
-        "SELECT number FROM message WHERE session_id = ?1 AND +number <= "
-        "(SELECT number FROM message WHERE session_id = ?1 AND id = ?2) ORDER BY number",
+        "SELECT number FROM message WHERE session_id = ?1 AND (?2 IS NULL OR +number <= "
+        "(SELECT number FROM message WHERE session_id = ?1 AND id = ?2)) ORDER BY number",
         (session_id, until),
     )
     return array("q", (number for (number,) in found))

@@ -1,4 +1,4 @@
-"""`session/…`: open, list, load, close, delete, options, prompt, cancel, files."""
+"""`session/…`: open, load, close, options, prompt, cancel, files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,9 +17,7 @@ from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.messages import (
     SessionCancelParams,
     SessionCloseParams,
-    SessionDeleteParams,
     SessionFindFilesParams,
-    SessionListParams,
     SessionLoadParams,
     SessionNewParams,
     SessionPromptParams,
@@ -27,7 +25,7 @@ from sidecar.wire.messages import (
     ToolDefinition,
 )
 from sidecar.wire.methods.mcp_params import servers_of
-from sidecar.wire.translate import loaded, opened, prompt_result, summary
+from sidecar.wire.translate import loaded, opened, prompt_result
 
 T = TypeVar("T")
 
@@ -54,12 +52,6 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         )
         return opened(await sessions.new(request, connection, connection.watch))
 
-    async def listed(_: Connection, params: SessionListParams, __: Ticket) -> Json:
-        limit = _limit(given(params.limit))
-        page, cursor = await sessions.list(given(params.cwd), given(params.cursor), limit)
-        lines: list[Json] = [summary(line) for line in page]
-        return {"sessions": lines, **({} if cursor is None else {"nextCursor": cursor})}
-
     async def load(connection: Connection, params: SessionLoadParams, _: Ticket) -> Json:
         after = given(params.after)
         if servers := servers_of(given(params.mcp_servers) or ()):
@@ -79,11 +71,6 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
     async def close(_: Connection, params: SessionCloseParams, __: Ticket) -> Json:
         await sessions.close(SessionId(params.session_id))
         return {}
-
-    async def delete(_: Connection, params: SessionDeleteParams, __: Ticket) -> Json:
-        force = params.force is True
-        notes = await sessions.delete(SessionId(params.session_id), force=force)
-        return {"notes": list(notes)} if notes else {}
 
     async def set_option(_: Connection, params: SessionSetConfigOptionParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id))
@@ -108,7 +95,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
     async def find_files(_: Connection, params: SessionFindFilesParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id))
-        limit = _limit(given(params.limit))
+        limit = limited(given(params.limit))
         found, partial = await find_names(Path(session.row.cwd), params.query, limit)
         return {"files": list(found), "partial": partial}
 
@@ -118,10 +105,8 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
     return {
         "session/new": new,
-        "session/list": listed,
         "session/load": load,
         "session/close": close,
-        "session/delete": delete,
         "session/set_config_option": set_option,
         "session/prompt": prompt,
         "session/find_files": find_files,
@@ -129,10 +114,11 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
     }
 
 
-def _limit(asked: int | None) -> int:
+def limited(asked: int | None, usual: int = PAGE, most: int = LARGEST_PAGE) -> int:
+    """Raises BadRequest."""
     if asked is not None and asked < 1:
         raise BadRequest("limit must be at least 1", "params.limit")
-    return min(asked or PAGE, LARGEST_PAGE)
+    return min(asked or usual, most)
 
 
 def tool_spec(tool: ToolDefinition) -> ToolSpec:

@@ -256,6 +256,67 @@ class SessionDeleteResult(msgspec.Struct, rename="camel", kw_only=True):
     notes: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
+class SessionRenameParams(msgspec.Struct, rename="camel", kw_only=True):
+    """A session's new title, of 1 to 200 characters; it counts as used when before."""
+
+    session_id: str
+    title: str
+
+
+class SessionRenameResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The title as it is kept, on one line; who has the session open gets it as an update."""
+
+    title: str
+
+
+class SessionSearchParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Search titles, messages, thinking, calls and their shown results of all sessions.
+
+    All words of `query` must stand in one text, in letters of either size and in any order; words
+    in double quotes stand together. `cwd`: sessions of this folder alone. `limit`: sessions found,
+    20 when absent, at most 100. `cursor` is `nextCursor` of the last page.
+    """
+
+    query: str
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
+    cursor: str | msgspec.UnsetType = msgspec.UNSET
+    limit: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class SearchHit(msgspec.Struct, rename="camel", kw_only=True):
+    """A match and what stands around it, in one line; a title's has no ids.
+
+    `context/recall` with `partId` gives the whole text.
+    """
+
+    speaker: Annotated[
+        str, msgspec.Meta(examples=["title", "user", "agent", "thinking", "tool", "file"])
+    ]
+    before: str
+    match: str
+    after: str
+    message_id: str | msgspec.UnsetType = msgspec.UNSET
+    part_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class FoundSession(msgspec.Struct, rename="camel", kw_only=True):
+    """A session and its newest matches, at most five; `more`: there are, or may be, others."""
+
+    session: SessionInfo
+    hits: list[SearchHit]
+    more: bool
+
+
+class SessionSearchResult(msgspec.Struct, rename="camel", kw_only=True):
+    """What was found in two seconds, in the newest sessions first.
+
+    With `nextCursor` not all sessions were read, whether or not any was found.
+    """
+
+    sessions: list[FoundSession]
+    next_cursor: str | msgspec.UnsetType = msgspec.UNSET
+
+
 class SessionSetConfigOptionParams(msgspec.Struct, rename="camel", kw_only=True):
     """An option's new value: model, policy, effort, autoCompact, autoContinue."""
 
@@ -1619,6 +1680,20 @@ METHODS: dict[str, Method] = {
             SessionDeleteResult,
             (-32010, -32011, -32030),
             "Delete a session for good.",
+        ),
+        _ask(
+            "session/rename",
+            SessionRenameParams,
+            SessionRenameResult,
+            (-32010, -32011, -32030),
+            "Give a session another title.",
+        ),
+        _ask(
+            "session/search",
+            SessionSearchParams,
+            SessionSearchResult,
+            (-32030,),
+            "Search the texts of all sessions.",
         ),
         _ask(
             "session/set_config_option",

@@ -6,16 +6,12 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from sidecar_client.calling import Caller, blocks, given
+from sidecar_client.calling import blocks, given
 from sidecar_client.messages import (
     BundleFormat,
     Empty,
-    SessionArchiveParams,
-    SessionArchiveResult,
     SessionCancelParams,
     SessionCloseParams,
-    SessionDeleteParams,
-    SessionDeleteResult,
     SessionExportParams,
     SessionExportResult,
     SessionFindFilesParams,
@@ -26,8 +22,6 @@ from sidecar_client.messages import (
     SessionHandoffResult,
     SessionImportParams,
     SessionImportResult,
-    SessionListParams,
-    SessionListResult,
     SessionLoadParams,
     SessionLoadResult,
     SessionNewParams,
@@ -38,13 +32,11 @@ from sidecar_client.messages import (
     SessionSetConfigOptionResult,
     ToolDefinition,
 )
+from sidecar_client.stored_session_calls import StoredSessionCalls
 
 
-class SessionCalls:
+class SessionCalls(StoredSessionCalls):
     """The methods of sessions."""
-
-    def __init__(self, caller: Caller) -> None:
-        self._caller = caller
 
     async def new(  # noqa: PLR0913 - every one but the folder is an optional keyword
         self,
@@ -92,30 +84,9 @@ class SessionCalls:
         )
         return await self._caller.call("session/load", params, SessionLoadResult)
 
-    async def list(
-        self,
-        *,
-        cwd: str | Path | None = None,
-        cursor: str | None = None,
-        limit: int | None = None,
-    ) -> SessionListResult:
-        """List sessions, newest first; `cursor` is `next_cursor` of the previous page."""
-        params = SessionListParams(
-            cwd=UNSET if cwd is None else str(cwd), cursor=given(cursor), limit=given(limit)
-        )
-        return await self._caller.call("session/list", params, SessionListResult)
-
     async def close(self, session_id: str) -> None:
         """Close a session, which stays stored."""
         await self._caller.call("session/close", SessionCloseParams(session_id=session_id), Empty)
-
-    async def delete(self, session_id: str, *, force: bool = False) -> SessionDeleteResult:
-        """Delete a session for good; `notes` name places where copies may remain.
-
-        Refused while a turn runs, unless `force` cancels it first.
-        """
-        params = SessionDeleteParams(session_id=session_id, force=force or UNSET)
-        return await self._caller.call("session/delete", params, SessionDeleteResult)
 
     async def set_config_option(
         self,
@@ -187,11 +158,6 @@ class SessionCalls:
         """Export a session to a file, or to a new file in a folder or the data folder."""
         params = SessionExportParams(session_id=session_id, path=_path(path), overwrite=overwrite)
         return await self._caller.call("session/export", params, SessionExportResult)
-
-    async def archive(self, session_id: str) -> SessionArchiveResult:
-        """Archive a session with its subtasks; `import_` restores each."""
-        params = SessionArchiveParams(session_id=session_id)
-        return await self._caller.call("session/archive", params, SessionArchiveResult)
 
     async def import_(
         self,

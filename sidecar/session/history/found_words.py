@@ -1,0 +1,133 @@
+"""Where words stand in a conversation's texts."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sidecar.core.conversation.call_outcome import result_text
+from sidecar.core.parts import (
+    FilePart,
+    Json,
+    Message,
+    MessageId,
+    Part,
+    PartId,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+)
+from sidecar.core.text.visible import visible
+
+SaidBy: TypeAlias = Literal["title", "user", "agent", "thinking", "tool", "file"]
+
+BEFORE, AFTER = 32, 160
+"""Characters around a match."""
+LONGEST_MATCH = 120
+_WORD = re.compile(r'"([^"]+)"|(\S+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is looked for, in small letters: all `each` must stand in one text.
+
+    `whole`: the query as typed, shown where it stands as such.
+    """
+
+    whole: str
+    each: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A match in one line, without what is unseen."""
+
+    before: str
+    match: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextHit:
+    """A match in a part; a title's has no ids."""
+
+    speaker: SaidBy
+    found: Snippet
+    message_id: MessageId | None = None
+    part_id: PartId | None = None
+
+
+def words_of(query: str) -> Words:
+    """Takes words, and phrases in double quotes; none for a blank query."""
+    each = ("".join(groups) for groups in _WORD.findall(_small(query)))
+    return Words(_small(query).strip(), tuple(dict.fromkeys(each)))
+
+
+def snippet(text: str, words: Words) -> Snippet | None:
+    """Finds all of the words in any order, in letters of either size."""
+    small = _small(text)
+    places = [small.find(word) for word in words.each]
+    if not places or min(places) < 0:
+        return None
+    start, found = min(zip(places, words.each, strict=True))
+    if (whole := small.find(words.whole)) >= 0:
+        start, found = whole, words.whole
+    end = start + len(found)
+    before, after = text[max(0, start - BEFORE) : start], text[end : end + AFTER]
+    return Snippet(
+        ("…" if start > BEFORE else "") + _line(before).lstrip(),
+        _line(text[start:end][:LONGEST_MATCH]),
+        _line(after).rstrip() + ("…" if len(text) > end + AFTER else ""),
+    )
+
+
+def hits_in(messages: Sequence[Message], words: Words) -> tuple[TextHit, ...]:
+    """Gives the first match of each part that people see, in the order of `messages`."""
+    return tuple(
+        TextHit(said[0], found, message.id, part.id)
+        for message in messages
+        for part in message.parts
+        if (said := _said(part)) is not None and (found := snippet(said[1], words)) is not None
+    )
+
+
+def _said(part: Part) -> tuple[SaidBy, str] | None:
+    match part:
+        case TextPart(text=text, source="typed" | "steer"):
+            return "user", text
+        case TextPart(text=text, source="model"):
+            return "agent", text
+        case ReasoningPart(text=text):
+            return "thinking", text
+        case ToolPart(name=name, input=given):
+            return "tool", "\n".join((name, *_strings(given), result_text(part)))
+        case FilePart(name=name, uri=uri, text=text):
+            return "file", "\n".join((name or uri, text or ""))
+        case _:
+            return None
+
+
+def _strings(value: Json) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for inner in value.values():
+                yield from _strings(inner)
+        case list():
+            for inner in value:
+                yield from _strings(inner)
+        case _:
+            pass
+
+
+def _small(text: str) -> str:
+    """As long as the text, so that places are the same."""
+    small = text.lower()
+    if len(small) == len(text):
+        return small
+    return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
+
+
+def _line(text: str) -> str:
+    return visible(re.sub(r"\s+", " ", text))
