@@ -32,8 +32,7 @@ def commands() -> typer.Typer:
     ) -> None:
         """Run the daemon for an editor.
 
-        Windows share one, unless the setting `shared` or an option says otherwise, or none can be
-        shared.
+        Windows share one, unless an option or the setting `shared` says otherwise, or none can be.
         """
         # `cli` has told this command apart unless it is asked for help.
 
@@ -73,11 +72,12 @@ def commands() -> typer.Typer:
     def sessions(
         here: Annotated[bool, typer.Option(help="Only those of the current folder.")] = False,
         limit: Annotated[int, typer.Option(help="At most this many.")] = 50,
+        search: Annotated[str, typer.Option(help="Only those with these words in a text.")] = "",
     ) -> None:
         """List recorded sessions, newest first."""
         from sidecar.commands.sessions_command import show
 
-        sys.exit(show(Path.cwd() if here else None, limit))
+        sys.exit(show(Path.cwd() if here else None, limit, search))
 
     _looking(app)
     _going_back(app)

@@ -14,7 +14,11 @@ from sidecar.daemon.stores import open_store
 from sidecar.store.format.values import SessionRow
 
 
-def show(folder: Path | None, limit: int) -> int:
+def show(folder: Path | None, limit: int, search: str = "") -> int:
+    if search:
+        from sidecar.commands.search_command import find  # noqa: PLC0415 - a list needs none of it
+
+        return find(folder, limit, search)
     console = terminal()
     try:
         rows = asyncio.run(_rows(None if folder is None else str(folder.resolve()), limit))
