@@ -10,10 +10,12 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.plain import PlainClient, each_ending_well, say
 from tests.editors.installed import CHROMIUM, EDITORS, EXTENSION, HERE, NODE, ROOT, missing
 from tests.fakes.messages_api import FakeMessagesApi, text, tools
 
@@ -142,6 +144,21 @@ def test_a_session_from_the_first_look_at_the_meter_to_a_killed_daemon(
 
 def test_the_other_commands_and_what_a_person_may_run_into(given: dict[str, str]) -> None:
     play("commands.mjs", given)
+
+
+def test_sessions_are_listed_searched_and_changed_in_their_tree(
+    given: dict[str, str], tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with each_ending_well(partial(PlainClient, tmp_path / "store")) as start:
+        client = start()
+        client.start(model="offline")
+        other = client.request("session/new", {"cwd": str(elsewhere)})["sessionId"]
+        say(client, other, "Where is the haystack?")
+        for _ in range(40):
+            client.request("session/fork", {"sessionId": other})
+    play("sessions.mjs", {**given, "elsewhere": str(elsewhere)})
 
 
 def test_a_session_is_exported_and_imported(given: dict[str, str]) -> None:

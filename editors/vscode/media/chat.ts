@@ -115,6 +115,9 @@ function take(message: ToChat): void {
       return composer.found(message.query, message.files);
     case "mentions":
       return composer.insert(message.text);
+    case "reveal":
+      if (!transcript.reveal(message.partId)) showBanner("What was found is not in the conversation any more: going back left it behind.");
+      return;
     case "meter":
       return composer.measure(message.meter);
     case "daemon":

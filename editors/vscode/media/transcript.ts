@@ -129,6 +129,19 @@ export class Transcript {
     this.draw();
   }
 
+  /** Bring a part into sight, unfolded; false where there is none. */
+  reveal(partId: string): boolean {
+    const element = (this.texts.get(partId) ?? this.calls.get(partId))?.element;
+    if (!element) return false;
+    this.draw();
+    element.querySelector<HTMLElement>('.fold-toggle[aria-expanded="false"]')?.click();
+    this.leave();
+    element.scrollIntoView({ block: "center" });
+    element.classList.add("revealed");
+    element.addEventListener("animationend", () => element.classList.remove("revealed"), { once: true });
+    return true;
+  }
+
   asked(questions: Question[]): void {
     this.doing.textContent = questions.length ? "Waiting for your permission" : WORKING;
     this.working.classList.toggle("waiting", questions.length > 0);

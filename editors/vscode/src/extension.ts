@@ -15,6 +15,8 @@ import { askAndSend } from "./turns";
 import { registerChat } from "./views/chat";
 import { registerContextView } from "./views/contextView";
 import { fail, inform } from "./views/notify";
+import { sessionCommands } from "./views/sessions/acts";
+import { SessionTree } from "./views/sessions/sessionTree";
 
 const CANCELLED = -32800;
 const NOTHING_TO_DO = -32012;
@@ -85,7 +87,9 @@ async function startDaemon(context: ExtensionContext, daemon: Daemon, log: LogOu
 }
 
 function registerCommands(context: ExtensionContext, daemon: Daemon, sessions: Sessions, previews: Previews, start: () => Promise<void>): Disposable[] {
+  const tree = new SessionTree(daemon, sessions);
   const found: Record<string, (...given: never[]) => Promise<unknown>> = {
+    ...sessionCommands(tree, daemon, sessions),
     newSession: () => sessions.create(),
     openSession: () => openSession(daemon, sessions),
     sendTurn: (text?: string) => askAndSend(daemon, sessions, text),
@@ -110,7 +114,7 @@ function registerCommands(context: ExtensionContext, daemon: Daemon, sessions: S
       await start();
     },
   };
-  return Object.entries(found).map(([name, act]) => commands.registerCommand(`sidecar.${name}`, (...given) => attempt(() => act(...(given as never[])))));
+  return [tree, ...Object.entries(found).map(([name, act]) => commands.registerCommand(`sidecar.${name}`, (...given) => attempt(() => act(...(given as never[])))))];
 }
 
 /** Do it; what goes wrong is shown in the daemon's words. */

@@ -17,8 +17,8 @@ export async function openSession(daemon: Daemon, sessions: Sessions): Promise<v
 }
 
 /** Pick one of the folder's sessions and, once it is said what that means, have it put away. */
-export async function archiveSession(daemon: Daemon, sessions: Sessions): Promise<void> {
-  const sessionId = await pickSession(daemon, sessions, "Sidecar: Archive Session…");
+export async function archiveSession(daemon: Daemon, sessions: Sessions, named?: string): Promise<void> {
+  const sessionId = named ?? await pickSession(daemon, sessions, "Sidecar: Archive Session…");
   if (!sessionId) return;
   const answer = await demand("Archive this session?", ARCHIVING, "Archive");
   if (answer !== "Archive") return;
@@ -27,7 +27,7 @@ export async function archiveSession(daemon: Daemon, sessions: Sessions): Promis
   void inform(`Archived to ${put[put.length - 1]?.path}.`);
 }
 
-async function pickSession(daemon: Daemon, sessions: Sessions, title: string): Promise<string | undefined> {
+export async function pickSession(daemon: Daemon, sessions: Sessions, title: string): Promise<string | undefined> {
   const { sessions: found } = await daemon.request("session/list", { cwd: sessions.cwd });
   const lines = found.map((one) => ({
     label: one.title || "(empty)",
@@ -39,8 +39,8 @@ async function pickSession(daemon: Daemon, sessions: Sessions, title: string): P
 }
 
 /** Branch off and go on in the branch: after this message, or as the session is. */
-export async function fork(daemon: Daemon, sessions: Sessions, atMessageId?: string): Promise<void> {
-  const { sessionId } = await daemon.request("session/fork", { sessionId: sessions.id(), ...(atMessageId && { atMessageId }) });
+export async function fork(daemon: Daemon, sessions: Sessions, atMessageId?: string, of = sessions.id()): Promise<void> {
+  const { sessionId } = await daemon.request("session/fork", { sessionId: of, ...(atMessageId && { atMessageId }) });
   await sessions.open(sessionId);
 }
 

@@ -59,26 +59,38 @@ class TextHit:
 
 def words_of(query: str) -> Words:
     """Takes words, and phrases in double quotes; none for a blank query."""
-    each = ("".join(groups) for groups in _WORD.findall(_small(query)))
-    return Words(_small(query).strip(), tuple(dict.fromkeys(each)))
+    each = (" ".join("".join(groups).split()) for groups in _WORD.findall(_small(query)))
+    return Words(_small(query), tuple(dict.fromkeys(filter(None, each))))
 
 
 def snippet(text: str, words: Words) -> Snippet | None:
     """Finds all of the words in any order, in letters of either size."""
     small = _small(text)
-    places = [small.find(word) for word in words.each]
-    if not places or min(places) < 0:
+    places: list[tuple[int, int]] = []
+    for word in words.each:
+        place = _place(small, word)
+        if place is None:
+            return None
+        places.append(place)
+    if not places:
         return None
-    start, found = min(zip(places, words.each, strict=True))
-    if (whole := small.find(words.whole)) >= 0:
-        start, found = whole, words.whole
-    end = start + len(found)
+    start, end = _place(small, words.whole) or min(places)
     before, after = text[max(0, start - BEFORE) : start], text[end : end + AFTER]
     return Snippet(
         ("…" if start > BEFORE else "") + _line(before).lstrip(),
         _line(text[start:end][:LONGEST_MATCH]),
         _line(after).rstrip() + ("…" if len(text) > end + AFTER else ""),
     )
+
+
+def _place(small: str, words: str) -> tuple[int, int] | None:
+    """Where one or more words stand, with any blanks between."""
+    first, *others = words.split()
+    if not others:
+        start = small.find(first)
+        return None if start < 0 else (start, start + len(first))
+    found = re.search(r"\s+".join(map(re.escape, (first, *others))), small)
+    return None if found is None else found.span()
 
 
 def hits_in(messages: Sequence[Message], words: Words) -> tuple[TextHit, ...]:

@@ -35,6 +35,7 @@ export function registerChat(context: ExtensionContext, daemon: Daemon, sessions
     chat.asking,
     ...chat.asking.commands,
     commands.registerCommand("sidecar.mention", (file?: Uri) => chat.mention(file)),
+    commands.registerCommand("sidecar.reveal", (partId: string) => chat.reveal(partId)),
     commands.registerCommand("sidecar.explain", (file?: Uri) => chat.explain(file)),
     window.registerWebviewViewProvider("sidecar.chat", chat),
     sessions.onChange((sessionId) => chat.begin(sessionId)),
@@ -74,6 +75,7 @@ class Chat implements WebviewViewProvider {
   private keeping: NodeJS.Timeout | undefined;
   private drafted: Draft | undefined;
   private mentioned = "";
+  private revealed: string | undefined;
   private questions: Question[] = [];
 
   constructor(
@@ -122,7 +124,21 @@ class Chat implements WebviewViewProvider {
     this.flush();
     const model = this.sessions.options.find(({ id }) => id === "model")?.currentValue ?? "";
     this.post({ type: "ready", readOnly: this.sessions.readOnly, model: String(model) });
+    this.showRevealed();
     void this.lookAround();
+  }
+
+  /** Bring a part of the conversation into sight. */
+  async reveal(partId: string): Promise<void> {
+    this.revealed = partId;
+    await commands.executeCommand("sidecar.chat.focus");
+    if (this.replayed) this.showRevealed();
+  }
+
+  private showRevealed(): void {
+    if (!this.listening || this.revealed === undefined) return;
+    this.post({ type: "reveal", partId: this.revealed });
+    this.revealed = undefined;
   }
 
   pass(update: SessionUpdate): void {
@@ -251,7 +267,9 @@ class Chat implements WebviewViewProvider {
     this.putMention();
     this.lookAtEditor();
     const id = this.sessions.current;
-    if (id !== undefined && this.daemon.state === "ready") await this.sessions.open(id);
+    if (id === undefined || this.daemon.state !== "ready") return;
+    this.replayed = false;
+    await this.sessions.open(id);
   }
 
   private async send(draft: Draft, steer: boolean, without: ShownPart[]): Promise<void> {

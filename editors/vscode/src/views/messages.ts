@@ -99,6 +99,7 @@ export type ToChat =
   /** Names of files, to be written where the caret is. */
   | { type: "mentions"; text: string }
   | { type: "meter"; meter: Meter }
+  | { type: "reveal"; partId: string }
   | ({ type: "reviewed" } & Reviewed)
   | { type: "daemon"; state: string; message: string };
 

@@ -1,0 +1,111 @@
+/** Lines of the tree of sessions. */
+
+import type { SearchHit, SessionInfo } from "sidecar-protocol";
+import { basename } from "node:path";
+import { ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeItemLabel } from "vscode";
+import { many, money } from "../../wording";
+import { visibleName } from "../visible";
+
+/** What was found in a session, and by which words. */
+export interface Found {
+  query: string;
+  hits: SearchHit[];
+  more: boolean;
+}
+
+export type Node =
+  | { kind: "session"; info: SessionInfo; found?: Found }
+  | { kind: "hit"; info: SessionInfo; hit: SearchHit }
+  /** All folders but this. */
+  | { kind: "folders" }
+  | { kind: "folder"; cwd: string; sessions: SessionInfo[] }
+  | { kind: "more"; label: string };
+
+/** Letters of a title, behind which age and cost have room in a narrow view. */
+const TITLE = 26;
+/** Letters before a match, which is to be in sight in a narrow view. */
+const BEFORE = 12;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const ICONS: Record<string, string> = { user: "account", agent: "sparkle", thinking: "lightbulb", tool: "tools", file: "file" };
+const SAID: Record<string, string> = { user: "you", agent: "answer", thinking: "thinking", tool: "tool call", file: "attached file" };
+
+/** `open`: the session of this window. `here`: the folder that need not be named. */
+export function line(node: Node, open: string | undefined, here: string): TreeItem {
+  switch (node.kind) {
+    case "session":
+      return sessionLine(node.info, node.found, open, here);
+    case "hit":
+      return hitLine(node);
+    case "folders": {
+      const item = new TreeItem("Other folders", TreeItemCollapsibleState.Collapsed);
+      return Object.assign(item, { id: "folders", iconPath: new ThemeIcon("root-folder") });
+    }
+    case "folder": {
+      const item = new TreeItem(visibleName(basename(node.cwd) || node.cwd), TreeItemCollapsibleState.Collapsed);
+      const description = `${many(node.sessions.length, "session")} · ${visibleName(node.cwd)}`;
+      return Object.assign(item, { id: `folder ${node.cwd}`, description, tooltip: visibleName(node.cwd), iconPath: ThemeIcon.Folder });
+    }
+    case "more": {
+      const item = new TreeItem(node.label);
+      return Object.assign(item, { iconPath: new ThemeIcon("ellipsis"), command: { command: "sidecar.moreSessions", title: node.label } });
+    }
+  }
+}
+
+function sessionLine(info: SessionInfo, found: Found | undefined, open: string | undefined, here: string): TreeItem {
+  const title = visibleName(info.title || "(empty)");
+  const isOpen = info.sessionId === open;
+  const hits = found?.hits.some(({ speaker }) => speaker !== "title");
+  const item = new TreeItem(marked(short(title), found?.hits.find(({ speaker }) => speaker === "title")), hits ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None);
+  const figures = [ago(info.updatedAt), ...(Number(info.cost) ? [money(info.cost)] : [])];
+  const folder = info.cwd === here ? [] : [visibleName(basename(info.cwd) || info.cwd)];
+  const told = [many(info.turns, "turn"), new Date(info.updatedAt).toLocaleString(), `cost ${money(info.cost)}`, ...(isOpen ? ["open here"] : [])];
+  return Object.assign(item, {
+    // Of another search, for what is unfolded is kept by it.
+    id: found ? `${info.sessionId} ${found.query}` : info.sessionId,
+    description: [...figures, ...folder].join(" · "),
+    tooltip: [title, visibleName(info.cwd), told.join(", "), info.sessionId].join("\n"),
+    accessibilityInformation: { label: [title, ...told, ...folder].join(", ") },
+    iconPath: isOpen ? new ThemeIcon("comment-discussion", new ThemeColor("charts.blue")) : new ThemeIcon(info.parent === undefined ? "comment" : "git-branch"),
+    contextValue: "session",
+    command: { command: "sidecar.openListed", title: "Open", arguments: [{ kind: "session", info }] },
+  });
+}
+
+function hitLine({ info, hit }: { info: SessionInfo; hit: SearchHit }): TreeItem {
+  const text = hit.before + hit.match + hit.after;
+  const letters = [...hit.before];
+  const before = letters.length > BEFORE ? `…${letters.slice(-BEFORE).join("")}` : hit.before;
+  const item = new TreeItem({ label: before + hit.match + hit.after, highlights: [[before.length, before.length + hit.match.length]] });
+  const said = SAID[hit.speaker] ?? hit.speaker;
+  return Object.assign(item, {
+    id: `${info.sessionId} ${hit.partId}`,
+    tooltip: `${said}: ${text}`,
+    accessibilityInformation: { label: `${said}: ${text}` },
+    iconPath: new ThemeIcon(ICONS[hit.speaker] ?? "comment"),
+    contextValue: "hit",
+    command: { command: "sidecar.openListed", title: "Open", arguments: [{ kind: "hit", info, hit }] },
+  });
+}
+
+/** A title with what was found in it. */
+function marked(title: string, hit: SearchHit | undefined): TreeItemLabel {
+  const at = hit ? title.indexOf(hit.match) : -1;
+  return { label: title, ...(hit && at >= 0 && { highlights: [[at, at + hit.match.length]] }) };
+}
+
+function short(title: string): string {
+  const letters = [...title];
+  return letters.length > TITLE ? `${letters.slice(0, TITLE - 1).join("").trimEnd()}…` : title;
+}
+
+/** How long ago, in one unit; of more than a month ago, the day. */
+export function ago(iso: string, now = Date.now()): string {
+  const passed = now - Date.parse(iso);
+  if (passed < MINUTE) return "now";
+  if (passed < HOUR) return `${Math.floor(passed / MINUTE)} min`;
+  if (passed < DAY) return `${Math.floor(passed / HOUR)} h`;
+  return passed < 31 * DAY ? many(Math.floor(passed / DAY), "day") : new Date(iso).toLocaleDateString();
+}
