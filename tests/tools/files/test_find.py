@@ -4,7 +4,6 @@ import asyncio
 import os
 import shutil
 import time
-import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from threading import Event
 import pytest
 
 from sidecar.core.parts import Json
-from sidecar.tools.files import find, ripgrep
+from sidecar.tools.files import find
 from sidecar.tools.runner import run_builtin
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 from sidecar.workspace.snapshots import ignore_line, ignore_patterns
@@ -378,26 +377,3 @@ async def test_a_pattern_that_looks_like_an_option(root: Path, searching: ToolCo
     tree(root, a="--files -x\n")
     await check(searching, "a:1: --files -x", "--files")
     await check(searching, "a:1: --files -x", "-x", path="a")
-
-
-@pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed")
-async def test_a_search_keeps_the_lines_of_one_file_alone(
-    root: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two hundred large ones took gigabytes."""
-
-    class Lines(list[bytes]):
-        pass
-
-    read, kept = ripgrep._lines, list[weakref.ref[Lines]]()
-
-    def lines(real: Path) -> list[bytes]:
-        assert not any(one() for one in kept)
-        found = Lines(read(real))
-        kept.append(weakref.ref(found))
-        return found
-
-    monkeypatch.setattr(ripgrep, "_lines", lines)
-    tree(root, **{f"f{n}_dot_txt": "word\nrest\nword" for n in range(5)})
-    assert (await search(context, "word")).text.count("word") == 10
-    assert len(kept) == 5
