@@ -154,6 +154,8 @@ export class Daemon implements Disposable {
       "session/request_permission",
       async (params: SessionRequestPermissionParams, token: CancellationToken): Promise<SessionRequestPermissionResult> => {
         const optionId = await this.permission?.(params, token);
+        // A window that goes, or begins anew, answers nothing: the question waits for the next.
+        if (client !== this.client) return new Promise(() => {});
         return { outcome: optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
       },
     );

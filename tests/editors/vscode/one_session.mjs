@@ -72,7 +72,7 @@ await play(desk, {
     await shows("percent", await told("neovim", "refused"));
   },
 
-  async "a reload ends no turn: its question is there again"() {
+  async "neither a reload nor a restart ends a turn: its question is there again"() {
     tell("neovim", "waited");
     await card(await desk.view("chat"), "echo waited").waitFor();
     await desk.page.reload();
@@ -81,6 +81,9 @@ await play(desk, {
     const chat = await desk.openChat();
     await card(chat, "echo waited").waitFor();
     await desk.picture("asked-after-the-reload");
+    await desk.run("Restart Daemon");
+    await card(chat, "echo waited").waitFor({ state: "hidden" });
+    await card(chat, "echo waited").waitFor();
     await card(chat, "echo waited").getByRole("button", { name: "Allow once", exact: true }).click();
     await told("neovim", "waited");
     await quiet(chat);
