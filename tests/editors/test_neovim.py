@@ -24,6 +24,7 @@ VIEWS = {
     "markdown.lua",
     "meter.lua",
     "rollback.lua",
+    "search.lua",
     "view.lua",
 }
 """What draws and asks; everything else is counted."""

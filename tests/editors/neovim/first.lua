@@ -240,6 +240,24 @@ local function the_rest_of_the_commands()
   end)
   h.holds(h.said[count + 1], "archived; `sidecar import ")
   h.equal(vim.fn.filereadable(h.said[count + 1]:match("import (.-)` brings")), 1)
+  vim.cmd("Sidecar rename The empty one")
+  h.wait("the title", function()
+    return session.title == "The empty one"
+  end)
+  local empty = session.id
+  h.choose("tool: read_file")
+  vim.cmd("Sidecar search NOWHERE_TO_BE")
+  h.wait("nothing", function()
+    return h.said[#h.said]:find("no session has “NOWHERE_TO_BE”", 1, true)
+  end)
+  vim.cmd("Sidecar search read_file")
+  h.wait("the session of the match", function()
+    return session.id ~= empty and session.title ~= "" and session.title ~= "The empty one"
+  end)
+  h.all_chosen()
+  h.wait("the match", function()
+    return vim.api.nvim_get_current_line():find("✓ Read ", 1, true)
+  end)
   local opened = false
   session.open(first, function(problem)
     opened = not problem

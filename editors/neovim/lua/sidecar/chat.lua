@@ -468,8 +468,8 @@ function M.copy()
   session.say(("copied %s."):format(code and "the code" or block.kind == "agent" and "the answer" or "this"))
 end
 
---- Scrolls to a block; gives whether it is seen whole. If not, the window stays as it was.
-local function reveal(window, block)
+--- How many lines stand before a block.
+local function lines_before(block)
   local before = 0
   for _, other in ipairs(blocks) do
     if other == block then
@@ -477,6 +477,27 @@ local function reveal(window, block)
     end
     before = before + #other.lines
   end
+  return before
+end
+
+--- Puts the cursor on a part of the conversation.
+function M.go_to(part)
+  M.flush()
+  local block, window = by_key[part], vim.fn.bufwinid(M.buffer())
+  if not block then
+    session.say("this is not in the conversation any more: going back left it behind.")
+  elseif window >= 0 then
+    vim.api.nvim_set_current_win(window)
+    -- A blank line may part it from what is before.
+    local blank = block.lines[1] == "" and #block.lines > 1
+    vim.api.nvim_win_set_cursor(window, { lines_before(block) + (blank and 2 or 1), 0 })
+    vim.cmd("normal! zvzz")
+  end
+end
+
+--- Scrolls to a block; gives whether it is seen whole. If not, the window stays as it was.
+local function reveal(window, block)
+  local before = lines_before(block)
   return vim.api.nvim_win_call(window, function()
     local was = vim.fn.winsaveview()
     vim.api.nvim_win_set_cursor(window, { before + #block.lines, 0 })

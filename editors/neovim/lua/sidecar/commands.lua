@@ -3,6 +3,7 @@ local chat = require("sidecar.chat")
 local daemon = require("sidecar.daemon")
 local meter = require("sidecar.meter")
 local rollback = require("sidecar.rollback")
+local search = require("sidecar.search")
 local session = require("sidecar.session")
 local view = require("sidecar.view")
 
@@ -119,6 +120,31 @@ function commands.sessions()
   view.sessions(function(id)
     session.open(id, chat.open)
   end)
+end
+
+local function given_or_asked(text, options, done)
+  if text ~= "" then
+    return done(text)
+  end
+  vim.ui.input(options, function(said)
+    if said and vim.trim(said) ~= "" then
+      done(said)
+    end
+  end)
+end
+
+function commands.rename(text)
+  given_or_asked(text, { prompt = "Sidecar: title: ", default = session.title }, function(title)
+    session.ask("session/rename", { title = title }, function(result)
+      session.title = result.title
+      vim.cmd("redrawstatus!")
+    end)
+  end)
+end
+
+--- Finds words in the texts of all sessions.
+function commands.search(text)
+  given_or_asked(text, { prompt = "Sidecar, search all sessions: " }, search.find)
 end
 
 --- Lets a value of an option be chosen.
