@@ -104,6 +104,8 @@ await play(desk, {
     await unnotified();
     await desk.idle();
     await desk.send('call shell {"command": "echo 2 > by-link.txt"}');
+    await link(desk.toast("Run echo 2 > by-link.txt"), "Allow once").waitFor();
+    await page.waitForTimeout(600);
     await link(desk.toast("Run echo 2 > by-link.txt"), "Allow once").click();
     await desk.until("what was allowed", () => existsSync(join(given.workspace, "by-link.txt")));
     await unnotified();
@@ -117,6 +119,7 @@ await play(desk, {
     await asked("numbers.txt").waitFor();
     await link(desk.toast("Edit numbers.txt"), "Allow once").waitFor();
     await desk.picture("edit");
+    await page.waitForTimeout(600);
     await link(desk.toast("Edit numbers.txt"), "Allow once").click();
     await desk.until("the edit", () => disk("numbers.txt").includes("acht"));
     await asked("numbers.txt").waitFor({ state: "detached" });

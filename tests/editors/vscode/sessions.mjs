@@ -86,13 +86,14 @@ await play(desk, {
     assert.match(await chat.locator(".revealed").innerText(), /five/);
   },
 
-  async "a match of another folder is opened here only when that is said"() {
+  async "a match of another folder is opened in a window of that folder"() {
     await search("haystack");
     await desk.until("a page", async () => (await message.innerText()) === "“haystack”: 30 sessions");
     await desk.picture("many");
     await row("Where is the haystack?").click();
     await dialog.waitFor();
     await desk.picture("elsewhere");
+    assert.equal(await dialog.locator(".monaco-button", { hasText: "Open Here" }).count(), 0);
     await dialog.locator(".monaco-button", { hasText: "Cancel" }).click();
     await pane.locator(".monaco-list").focus();
     await page.keyboard.press("End");

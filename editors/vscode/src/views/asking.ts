@@ -10,12 +10,11 @@ import { isWhole, notice } from "./permission";
 import { visible } from "./visible";
 
 const SCHEME = "sidecar-question";
-/** Milliseconds that a question has stood before a key answers it: nobody allows what just came instead of another. */
+/** Milliseconds after a question came or went until a key or a link answers one: nobody allows what just came instead of another. */
 const SEEN = 500;
 
 interface Waiting {
   question: Question;
-  since: number;
   answer: (optionId: string | undefined) => void;
   /** Take its notification away. */
   unnotify?: () => void;
@@ -26,6 +25,7 @@ interface Waiting {
 export class Asking extends Texts {
   private readonly waiting = new Map<number, Waiting>();
   private asked = 0;
+  private moved = 0;
   private hidden = true;
 
   /** `changed` is called with what waits; `words` takes what the agent is to be told. */
@@ -58,7 +58,7 @@ export class Asking extends Texts {
         this.tell();
         done(optionId);
       };
-      this.waiting.set(id, { question: { id, toolCall, options }, since: Date.now(), answer });
+      this.waiting.set(id, { question: { id, toolCall, options }, answer });
       token.onCancellationRequested(() => answer(undefined));
       this.tell();
       // What stands whole in a diff may be allowed by a notification, too.
@@ -114,6 +114,7 @@ export class Asking extends Texts {
   }
 
   tell(): void {
+    this.moved = Date.now();
     void commands.executeCommand("setContext", "sidecar.asked", this.waiting.size > 0);
     this.changed([...this.waiting.values()].map(({ question }) => question));
   }
@@ -132,8 +133,14 @@ export class Asking extends Texts {
     const one = this.waiting.get(id);
     const chosen = one?.question.options[option];
     if (!one || !chosen) return;
-    if (one.sides && chosen.kind !== "reject_once" && !this.seen(one.sides[1])) return void this.open(id);
+    const allows = !chosen.kind.startsWith("reject");
+    if (allows && !this.settled) return;
+    if (allows && one.sides && !this.seen(one.sides[1])) return void this.open(id);
     one.answer(chosen.optionId);
+  }
+
+  private get settled(): boolean {
+    return Date.now() - this.moved > SEEN;
   }
 
   /** The question whose diff is in front; elsewhere the oldest in the chat, and while that is hidden the only one, if it is seen whole. */
@@ -151,6 +158,6 @@ export class Asking extends Texts {
     const one = this.meant;
     if (!one) return void commands.executeCommand("sidecar.chat.focus");
     const option = one.question.options.find((each) => each.kind === kind);
-    if (option && Date.now() - one.since > SEEN) one.answer(option.optionId);
+    if (option && this.settled) one.answer(option.optionId);
   }
 }

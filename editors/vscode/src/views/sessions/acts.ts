@@ -22,7 +22,7 @@ export function sessionCommands(tree: SessionTree, daemon: Daemon, sessions: Ses
     renameSession: (line) => rename(line?.info, daemon, sessions),
     deleteSession: (line) => erase(line?.info, daemon, sessions),
     archiveListed: (line) => archiveSession(daemon, sessions, line?.info.sessionId),
-    forkListed: (line) => fork(daemon, sessions, undefined, line?.info.sessionId),
+    forkListed: async (line) => (!line || (await isHere(line.info.cwd, tree))) && fork(daemon, sessions, undefined, line?.info.sessionId),
   };
   const changing = ["renameSession", "deleteSession", "archiveListed", "forkListed"];
   const renewing = Object.entries(found).map(([name, act]) => [name, async (line?: Line) => {
@@ -42,15 +42,20 @@ export function sessionCommands(tree: SessionTree, daemon: Daemon, sessions: Ses
 /** Open a session, at what was found. */
 async function open(line: Line, tree: SessionTree, sessions: Sessions): Promise<void> {
   const { sessionId, cwd } = line.info;
-  if (!tree.isHere(cwd) && sessionId !== sessions.current) {
-    const told = `It works in ${cwd}, and goes on there in this window too. Open Folder opens that folder in a window of its own.`;
-    const answer = await demand("This session is of another folder.", told, "Open Here", "Open Folder");
-    if (answer === "Open Folder") return commands.executeCommand("vscode.openFolder", Uri.file(cwd), { forceNewWindow: true });
-    if (answer !== "Open Here") return;
+  if (sessionId !== sessions.current) {
+    if (!(await isHere(cwd, tree))) return;
+    await sessions.open(sessionId);
   }
-  if (sessionId !== sessions.current) await sessions.open(sessionId);
   if (line.kind === "hit") await commands.executeCommand("sidecar.reveal", line.hit.partId);
   else await commands.executeCommand("sidecar.chat.focus");
+}
+
+/** Whether a session is of this window's folder; else offer a window for its own, as trust is for one folder. */
+async function isHere(cwd: string, tree: SessionTree): Promise<boolean> {
+  if (tree.isHere(cwd)) return true;
+  const answer = await demand("This session is of another folder.", `It works in ${cwd}.`, "Open Folder");
+  if (answer) await commands.executeCommand("vscode.openFolder", Uri.file(cwd), { forceNewWindow: true });
+  return false;
 }
 
 async function rename(info: SessionInfo | undefined, daemon: Daemon, sessions: Sessions): Promise<void> {
