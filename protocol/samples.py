@@ -173,7 +173,11 @@ PARAMS: dict[str, msgspec.Struct] = {
         session_id=SESSION, prompt=[{"type": "text", "text": "and now the tests"}]
     ),
     "context/compact": context.ContextCompactParams(
-        session_id=SESSION, strategy="economic", dry_run=True, expected_revision=12
+        session_id=SESSION,
+        strategy="economic",
+        keep=["part_03"],
+        dry_run=True,
+        expected_revision=12,
     ),
     "context/undo_compaction": context.ContextUndoCompactionParams(
         session_id=SESSION, compaction_id="cmp_01"

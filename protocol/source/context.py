@@ -81,11 +81,13 @@ class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
     """Compact the context now; `dryRun` only plans.
 
     With `summary` a dry run requests the summary too, which costs money. `workDoneToken` is LSP's:
-    progress comes by `$/progress`, and `window/workDoneProgress/cancel` stops the work.
+    progress comes by `$/progress`, and `window/workDoneProgress/cancel` stops the work. Parts of
+    `keep` stay this once, as pinned ones do; the plan's `reason` says why where one cannot.
     """
 
     session_id: str
     strategy: str | msgspec.UnsetType = msgspec.UNSET
+    keep: list[str] | msgspec.UnsetType = msgspec.UNSET
     instructions: str | msgspec.UnsetType = msgspec.UNSET
     dry_run: bool | msgspec.UnsetType = msgspec.UNSET
     expected_revision: int | msgspec.UnsetType = msgspec.UNSET

@@ -776,6 +776,7 @@ class ContextPreviewResult(msgspec.Struct, rename="camel", kw_only=True):
 class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
     session_id: str
     strategy: str | msgspec.UnsetType = msgspec.UNSET
+    keep: list[str] | msgspec.UnsetType = msgspec.UNSET
     instructions: str | msgspec.UnsetType = msgspec.UNSET
     dry_run: bool | msgspec.UnsetType = msgspec.UNSET
     expected_revision: int | msgspec.UnsetType = msgspec.UNSET

@@ -69,7 +69,7 @@ async def test_a_session_from_start_to_end(tmp_path: Path) -> None:
         preview = await client.context.preview(session.session_id, "What then?")
         assert "What then?" in str(preview.request["messages"][-1])
         planned = await client.context.compact(
-            session.session_id, strategy="economic", dry_run=True
+            session.session_id, strategy="economic", keep=[part], dry_run=True
         )
         assert (planned.plan, "nothing worth" in str(planned.reason)) == ([], True)
         with pytest.raises(SidecarError, match="no compaction 'cmp_1'"):

@@ -169,6 +169,36 @@ def test_segments_add_up_over_the_wire(start: Start, api: FakeMessagesApi, tmp_p
     assert (kept["presentation"], kept["region"]) == ("verbatim", call["region"])
 
 
+def test_a_compaction_leaves_what_it_is_told_to_keep_this_once(
+    start: Start, api: FakeMessagesApi, tmp_path: Path
+) -> None:
+    client = start()
+    session = opened(client, tmp_path)
+    params = {"sessionId": session, "strategy": "economic"}
+    work(client, api, session)
+    planned = client.request("context/compact", {**params, "dryRun": True})
+    first, second = [
+        step["partId"]
+        for step in planned["plan"]
+        if step["reason"] != "thinking after an edited part cannot be sent"
+    ][:2]
+    odd = refused(client, "context/compact", {**params, "keep": [first, "no"]})
+    assert (odd.code, odd.data["path"]) == (-32602, "params.keep")
+    kept = {**params, "keep": [first]}
+    other = client.request("context/compact", {**kept, "dryRun": True})
+    gone = [step["partId"] for step in other["plan"]]
+    assert (first in gone, second in gone) == (False, True)
+    assert planned["tokensAfter"] < other["tokensAfter"] < other["tokensBefore"]
+    done = client.request("context/compact", kept)
+    assert {**done, "compactionId": None} == {**other, "compactionId": None}
+    told = client.request("context/breakdown", {"sessionId": session})["segments"]
+    how = {s["partId"]: s["presentation"] for s in told if "partId" in s}
+    assert (how[first], how.get(second) == "verbatim") == ("verbatim", False)
+    client.request("context/undo_compaction", {"sessionId": session})
+    again = client.request("context/compact", {**params, "dryRun": True})
+    assert again["plan"] == planned["plan"]
+
+
 def test_another_window_sees_all_and_changes_nothing(
     start: Start, api: FakeMessagesApi, tmp_path: Path
 ) -> None:

@@ -136,7 +136,7 @@ export class ContextCalls {
     return this.client.request("context/preview", { sessionId, ...(prompt !== undefined && { prompt: blocks(prompt) }) });
   }
 
-  /** Make room now; a dry run only answers the plan, with `summary` its summary too (paid). */
+  /** Make room now, and leave parts of `keep`; a dry run only answers the plan, with `summary` its summary too (paid). */
   compact(sessionId: string, rest: Rest<ContextCompactParams> & Cancellable = {}): Result<"context/compact"> {
     const { signal, ...params } = rest;
     return this.client.request("context/compact", { sessionId, ...params }, signal ? { signal } : {});

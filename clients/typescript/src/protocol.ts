@@ -882,11 +882,13 @@ export interface ContextPreviewResult {
  * Compact the context now; `dryRun` only plans.
  *
  * With `summary` a dry run requests the summary too, which costs money. `workDoneToken` is LSP's:
- * progress comes by `$/progress`, and `window/workDoneProgress/cancel` stops the work.
+ * progress comes by `$/progress`, and `window/workDoneProgress/cancel` stops the work. Parts of
+ * `keep` stay this once, as pinned ones do; the plan's `reason` says why where one cannot.
  */
 export interface ContextCompactParams {
   sessionId: string;
   strategy?: string;
+  keep?: string[];
   instructions?: string;
   dryRun?: boolean;
   expectedRevision?: number;

@@ -62,7 +62,7 @@ test("every method sends what the protocol says", LIMIT, () =>
     await client.context.preview("s", "hello");
     await client.facts.list({ query: "red" });
     const status = await client.daemon.status();
-    await client.context.compact("s", { dryRun: true });
+    await client.context.compact("s", { keep: ["part_1"], dryRun: true });
     await client.context.undoCompaction("s", "cmp_1");
     await client.context.pin("s", "part_1", true);
     await client.checkpoint.list("s");
@@ -101,7 +101,7 @@ test("every method sends what the protocol says", LIMIT, () =>
       "context/preview": { sessionId: "s", prompt: [{ type: "text", text: "hello" }] },
       "facts/list": { query: "red" },
       "daemon/status": {},
-      "context/compact": { sessionId: "s", dryRun: true },
+      "context/compact": { sessionId: "s", keep: ["part_1"], dryRun: true },
       "context/undo_compaction": { sessionId: "s", compactionId: "cmp_1" },
       "context/pin": { sessionId: "s", partId: "part_1", pinned: true },
       "checkpoint/list": { sessionId: "s" },

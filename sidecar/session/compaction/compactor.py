@@ -1,6 +1,7 @@
 """Makes room: decide, get a summary, decide again, commit."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Protocol
 
 from sidecar.core.engine.engine import ATTEMPTS
@@ -16,6 +17,7 @@ from sidecar.session.compaction.refusals import Refusals
 from sidecar.session.compaction.rewrite_commit import told_nothing
 from sidecar.session.compaction.settlement import Settled, Settlements, told_draft, told_settled
 from sidecar.session.epochs.known_instructions import KnownInstructions
+from sidecar.session.history.part_reader import find_part
 from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.progress import Token
 from sidecar.session.log.session_log import SessionLog, require_revision
@@ -156,23 +158,27 @@ class Compactor:
         *,
         dry_run: bool,
         instructions: str = "",
+        keep: Sequence[str] = (),
         summary: bool = False,
         token: Token | None = None,
     ) -> JsonObject:
         """Compacts by hand, after any streaming answer; `dry_run` only plans.
 
-        A dry run asks a model, for money, only with `summary`. Raises NothingToDo (a dry run
-        returns an empty plan instead), Cancelled by the user, BadRequest for an unknown strategy,
-        RevisionConflict, SessionOwned.
+        A dry run asks a model, for money, only with `summary`. Parts of `keep` stay this once.
+        Raises NothingToDo (a dry run returns an empty plan instead), Cancelled by the user,
+        BadRequest for an unknown strategy or part, RevisionConflict, SessionOwned.
         """
 
         def scene() -> Scene:
-            return self.scene(Occasion(asked=True, instructions=instructions))
+            return self.scene(Occasion(asked=True, instructions=instructions, keep=kept))
 
         def again(tell: Tell | None = None) -> Decision:
             return self._decisions.by_hand(scene(), strategy, tell)
 
         await self._log.whole()
+        kept = frozenset(
+            find_part(self._log.messages, part_id, "params.keep").id for part_id in keep
+        )
         if dry_run:
             await self._planner.look()
             await self._instructions.look()

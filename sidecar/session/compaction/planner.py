@@ -45,13 +45,14 @@ class Occasion:
     """Why a decision is made: before a request, unless `asked` by hand or `idle`.
 
     `growth` is a usual turn's tokens. `hurried` allows only rewrites that the next turn would
-    force.
+    force. `keep`: parts that stay this once, as if pinned.
     """
 
     opens_turn: bool = False
     overflow: bool = False
     asked: bool = False
     instructions: str = ""
+    keep: frozenset[PartId] = frozenset()
     idle: bool = False
     growth: int = 0
     hurried: bool = False
@@ -184,7 +185,7 @@ class Planner:
                 learn(names, unit)
         sent_until = None if view.anchor is None else view.anchor.message_id
         items: list[Item] = []
-        sent, pinned = 0, self._views.pinned
+        sent, pinned = 0, self._views.pinned | scene.occasion.keep
         for seen in view.rendering.seen(scene.messages):
             message = seen.message
             if message.id == sent_until:

@@ -133,13 +133,13 @@ def _listed(part: Part) -> str:
     return f"{part.id} · {type(part).__name__.removesuffix('Part').lower()} · {one_line(text)}"
 
 
-def find_part(messages: tuple[Message, ...], wanted: str) -> Part:
+def find_part(messages: tuple[Message, ...], wanted: str, field: str = "params.partId") -> Part:
     """Finds calls by the model's id, too. Raises BadRequest."""
     for message in reversed(messages):
         for part in message.parts:
             if part.id == wanted or (isinstance(part, ToolPart) and part.call_id == wanted):
                 return part
-    raise BadRequest(f"nothing with the id {wanted!r} was logged in this session", "params.partId")
+    raise BadRequest(f"nothing with the id {wanted!r} was logged in this session", field)
 
 
 def _matching_lines(text: str, pattern: str, deadline: float) -> str:

@@ -61,6 +61,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             given(params.expected_revision),
             dry_run=params.dry_run is True,
             instructions=given(params.instructions) or "",
+            keep=given(params.keep) or (),
             summary=params.summary is True,
             token=None if params.work_done_token is UNSET else params.work_done_token,
         )

@@ -47,3 +47,23 @@ async def test_every_policy_leaves_alone_what_is_to_be_kept(world: World) -> Non
                 assert f"marker_file_{number}\\ndef some_function" not in shown, name
             await worker.turns(1, 5)
         assert done > 8
+
+
+async def test_every_policy_leaves_what_one_compaction_is_told_to_keep(world: World) -> None:
+    async with world.daemon() as desk:
+        desk.model.cache = CacheSimulator(lambda: world.time / 1000)
+        worker = Worker(desk, await desk.open(tools=TOOLS, policy="manual"))
+        await worker.turns(6, 5)
+        compact, kept = worker.session.rewriting.compact, 0
+        for name in policies():
+            plan = (await compact(name, None, dry_run=True))["plan"]
+            went = [s["partId"] for s in plan if "thinking after" not in s["reason"]]
+            _, segments = await worker.session.rewriting.breakdown()
+            calls = [s["partId"] for s in segments if s["region"] == "toolResults"]
+            one = next((part for part in went if part in calls), None)
+            if one is None:
+                continue
+            other = await compact(name, None, dry_run=True, keep=[one])
+            assert one not in [s["partId"] for s in other["plan"]], name
+            kept += 1
+        assert kept > 8

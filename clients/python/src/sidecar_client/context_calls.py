@@ -81,15 +81,20 @@ class ContextCalls:
         *,
         strategy: str | None = None,
         instructions: str | None = None,
+        keep: Sequence[str] | None = None,
         dry_run: bool = False,
         summary: bool = False,
         expected_revision: int | None = None,
     ) -> ContextCompactResult:
-        """Compact now; a dry run only returns the plan, with `summary` a paid summary too."""
+        """Compact now; a dry run only returns the plan, with `summary` a paid summary too.
+
+        Parts of `keep` stay this once.
+        """
         params = ContextCompactParams(
             session_id=session_id,
             strategy=given(strategy),
             instructions=given(instructions),
+            keep=UNSET if keep is None else list(keep),
             dry_run=dry_run or UNSET,
             summary=summary or UNSET,
             expected_revision=given(expected_revision),
