@@ -109,6 +109,9 @@ async def test_every_command_is_answered_and_none_reaches_the_model(
         assert f"`{part}` is no longer kept" in await command(f"/unpin {part}")
         assert "did nothing" in await command("/pin nothing")
 
+        assert "is called “Good days” now" in await command("/rename  Good  days ")
+        assert window.of("session_info_update")
+        assert "did nothing" in await command("/rename")
         copied = (await command("/fork")).split("`")[1]
         listed = await command("/sessions")
         assert f"`{session}` (this one)" in listed

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
 from sidecar.core.parts import Json, JsonObject, SessionId
+from sidecar.core.text.visible import visible
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.interface import Done, Wish
 from sidecar.session.lifecycle.session import Session
@@ -188,6 +189,10 @@ async def _handoff(goal: str, scene: CommandScene) -> str:
     return told.handoff(made)
 
 
+async def _rename(title: str, scene: CommandScene) -> str:
+    return f"The session is called “{visible(await scene.session.rename(title))}” now."
+
+
 async def _let_go(session_id: SessionId, scene: CommandScene) -> None:
     """The client does not have it open; the next to open it becomes its writer."""
     await scene.sessions.close(session_id)
@@ -250,6 +255,7 @@ COMMANDS = {
     "policy": _Command("Show or switch the compaction policy", _option("policy"), "its name"),
     "effort": _Command("Show or switch how hard the model thinks", _option("effort"), "a level"),
     "sessions": _Command("List this folder's sessions", _sessions),
+    "rename": _Command("Give the session another title", _rename, "the title"),
     "fork": _Command("Copy this session, to go on in the copy", _fork),
     "handoff": _Command(
         "Open a fresh session that knows where the work stands", _handoff, "the goal"
