@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from sidecar.core.errors import BadRequest
 from sidecar.workspace.unlinked_path import folder_of, open_in, sync
@@ -90,22 +91,31 @@ def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
     Raises BadRequest for an irregular or binary file, OSError.
     """
     kept = bytearray()
-    number, room = 1, MAX_FILE
-    end = offset + min(MOST_LINES, MOST_LINES if limit is None else limit)
+    number, room = 0, MAX_FILE
+    most = min(MOST_LINES, MOST_LINES if limit is None else limit)
     with _open_exact(real) as (descriptor, _), open(descriptor, "rb", closefd=False) as file:
         decode(file.read(_SNIFFED), real.name)
         file.seek(0)
+        _skip(file, offset - 1)
         # In pieces, because a single line may be too long for memory.
-        while room > 0 and number < end:
-            piece = file.readline(min(_SNIFFED, room))
-            if not piece:
-                break
-            if number >= offset:
-                kept += piece
-                room -= len(piece)
+        while room > 0 and number < most and (piece := file.readline(min(_SNIFFED, room))):
+            kept += piece
+            room -= len(piece)
             number += piece.endswith(b"\n")
         more = bool(file.read(1))
     return FileLines(decode(bytes(kept), real.name), more)
+
+
+def _skip(file: BinaryIO, lines: int) -> None:
+    """Reads on behind so many lines, block by block: gigabytes may stand before."""
+    while lines > 0 and (block := file.read(_SNIFFED)):
+        ends = block.count(b"\n")
+        if ends >= lines:
+            at = -1
+            for _ in range(lines):
+                at = block.index(b"\n", at + 1)
+            file.seek(at + 1 - len(block), os.SEEK_CUR)
+        lines -= ends
 
 
 def decode(data: bytes, name: str) -> str:

@@ -73,6 +73,14 @@ def test_so_many_lines_of_a_file_are_read_at_once(tmp_path: Path) -> None:
     assert read_lines(path, most, 10**9) == files.FileLines("\n" * (300_001 - most), more=False)
 
 
+@pytest.mark.parametrize("lines", [1, 2, 65_535, 65_536, 65_537, 199_999, 200_000, 200_001])
+def test_lines_before_are_passed_over_by_blocks(tmp_path: Path, lines: int) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"".join(b"%d\n" % number for number in range(1, 200_001)))
+    expected = f"{lines}\n" if lines <= 200_000 else ""
+    assert read_lines(path, lines, 1) == files.FileLines(expected, more=lines < 200_000)
+
+
 def test_lines_of_a_file_are_read_and_whether_more_follow_is_said(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("1\n2\n3")

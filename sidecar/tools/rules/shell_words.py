@@ -225,7 +225,9 @@ def _by_lines(node: "Node") -> Iterator[tuple[str, ...]]:
         gap = data[end : word.start_byte - node.start_byte] if end else b""
         if (beginning.type == "word" and text.startswith("\n")) or _LINE_ENDS.search(gap):
             found.append([])
-        found[-1].append(text.strip("\n"))
+        # Behind a quote the grammar ends a word at a backslash.
+        before = found[-1].pop() if end and not gap and found[-1] else ""
+        found[-1].append(before + text.strip("\n"))
         end = word.end_byte - node.start_byte
     first, *lines = found
     yield tuple(first)

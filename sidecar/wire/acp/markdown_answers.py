@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.core.prompt.meter import Meter
+from sidecar.core.text.visible import visible
 from sidecar.session.interface import Done, Handoff, SessionSummary
 from sidecar.session.transfer.bundle_export import Exported
 from sidecar.session.turn.clock import iso
@@ -16,6 +17,7 @@ MOST_TURNS = 20
 MOST_DIFF = 20_000
 """Characters shown of a diff."""
 MOST_FILES = 6
+_SIGNS = re.compile(r"[\\`*_{}\[\]<>#|!~]")
 
 
 def compaction(done: JsonObject) -> str:
@@ -42,12 +44,12 @@ def breakdown(meter: Meter, segments: Sequence[JsonObject]) -> str:
     lines += [f"| {region} | {_count(n)} |" for region, n in meter.regions.items() if n]
     if served := meter.tools_by_server:
         lines += ["", "| tools of MCP server | tokens |", "| --- | ---: |"]
-        lines += [f"| {server} | {_count(tokens)} |" for server, tokens in served.items()]
+        lines += [f"| {plain(server)} | {_count(tokens)} |" for server, tokens in served.items()]
     lines += ["", "| largest pieces | region | tokens | cached |", "| --- | --- | ---: | --- |"]
     for one in largest(segments):
         cached = "yes" if one["cached"] else ""
         lines.append(
-            f"| {_cell(one['label'])} | {one['region']} | {_count(one['tokens'])} | {cached} |"
+            f"| {plain(one['label'])} | {one['region']} | {_count(one['tokens'])} | {cached} |"
         )
     return "\n".join(lines)
 
@@ -60,7 +62,7 @@ def pieces(command: str, found: Sequence[JsonObject]) -> str:
     lines = [f"`/{command} N` takes one of these pieces, or its id.", ""]
     lines += ["| | piece | region | tokens | id |", "| ---: | --- | --- | ---: | --- |"]
     for number, one in enumerate(found, 1):
-        label, size = _cell(one["label"]), _count(one["tokens"])
+        label, size = plain(one["label"]), _count(one["tokens"])
         lines.append(f"| {number} | {label} | {one['region']} | {size} | `{one['partId']}` |")
     return "\n".join(lines)
 
@@ -106,7 +108,7 @@ def commands(listed: Sequence[JsonObject]) -> str:
 def sessions(page: Sequence[SessionSummary], here: SessionId, *, more: bool) -> str:
     lines = ["| session | title | turns | USD | used |", "| --- | --- | ---: | ---: | --- |"]
     for one in page:
-        title = _cell(one.title or "without words")
+        title = plain(one.title or "without words")
         this = " (this one)" if one.session_id == here else ""
         about = f"{one.turns} | {one.cost or ''} | {iso(one.updated)}"
         lines.append(f"| `{one.session_id}`{this} | {title} | {about} |")
@@ -115,17 +117,20 @@ def sessions(page: Sequence[SessionSummary], here: SessionId, *, more: bool) -> 
 
 def export(done: Exported) -> str:
     keys = f"; {done.redacted} keys were taken out" if done.redacted else ""
-    lines = [f"Written to `{done.path}`, {_count(done.size)} bytes{keys}.", *done.notes]
+    lines = [f"Written to {_code(done.path)}, {_count(done.size)} bytes{keys}.", *done.notes]
     return "\n\n".join(lines)
 
 
 def changes(title: str, files: Sequence[JsonObject]) -> str:
     if not files:
-        return f"Nothing changed in the files since “{title}”."
-    lines, room = [f"What changed in the files since “{title}”:"], MOST_DIFF
+        return f"Nothing changed in the files since “{plain(title)}”."
+    lines, room = [f"What changed in the files since “{plain(title)}”:"], MOST_DIFF
     for one in files:
         diff = str(one.get("diff") or "")
-        lines += ["", f"`{one['path']}` (+{one['additions']} -{one['deletions']}, {one['author']})"]
+        lines += [
+            "",
+            f"{_code(one['path'])} (+{one['additions']} -{one['deletions']}, {one['author']})",
+        ]
         if diff:
             shown = diff if len(diff) <= room else "[longer than is shown here]"
             lines += ["", fenced(shown, "diff")]
@@ -136,11 +141,11 @@ def changes(title: str, files: Sequence[JsonObject]) -> str:
 def turns(turns: Sequence[UndoableTurn]) -> str:
     lines = ["`/rollback N` goes back to before turn N; the newest is 1.", ""]
     for number, one in enumerate(turns[:MOST_TURNS], 1):
-        paths = [f"`{path}`" for path in one.paths[:MOST_FILES]]
+        paths = [_code(path) for path in one.paths[:MOST_FILES]]
         more = len(one.paths) - len(paths)
         paths += [f"{more} more"] if more > 0 else []
         changed = f": {', '.join(paths)}" if paths else ""
-        lines.append(f"{number}. {one.title}{changed}")
+        lines.append(f"{number}. {plain(one.title)}{changed}")
     if len(turns) > MOST_TURNS:
         lines.append(f"\n… and {len(turns) - MOST_TURNS} older ones.")
     return "\n".join(lines)
@@ -162,7 +167,7 @@ def restore(what: str, done: Done) -> str:
 def conflict(command: str, found: Sequence[Json]) -> str:
     lines = ["Nothing was changed: these files were changed since.", ""]
     listed = (one for one in found if isinstance(one, dict))
-    lines += [f"- `{one.get('path')}`: {one.get('reason')}" for one in listed]
+    lines += [f"- {_code(one.get('path'))}: {one.get('reason')}" for one in listed]
     ways = ", ".join(f"`{command} {way}`" for way in ("merge", "keep", "overwrite"))
     return "\n".join([*lines, "", f"Go on with {ways}."])
 
@@ -171,7 +176,7 @@ def nothing(files: Json) -> str:
     skipped = files.get("skipped") if isinstance(files, dict) else None
     listed = skipped if isinstance(skipped, list) else []
     found = (one for one in listed if isinstance(one, dict))
-    lines = [f"- `{one.get('path')}`: {one.get('reason')}" for one in found]
+    lines = [f"- {_code(one.get('path'))}: {one.get('reason')}" for one in found]
     return "\n".join(["Nothing was changed:", "", *lines]) if lines else ""
 
 
@@ -194,8 +199,14 @@ def fenced(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def _cell(label: object) -> str:
-    return str(label).replace("|", "\\|").replace("\n", " ")
+def plain(text: object) -> str:
+    """Writes somebody's text as Markdown shows it: on one line, with nothing unseen."""
+    return _SIGNS.sub(r"\\\g<0>", visible(" ".join(str(text).split())))
+
+
+def _code(path: object) -> str:
+    shown = visible(str(path))
+    return f"`` {shown} ``" if "`" in shown else f"`{shown}`"
 
 
 def _tokens(segment: JsonObject) -> int:

@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
 from sidecar.core.parts import Json, JsonObject, SessionId
-from sidecar.core.text.visible import visible
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.interface import Done, Wish
 from sidecar.session.lifecycle.session import Session
@@ -190,7 +189,7 @@ async def _handoff(goal: str, scene: CommandScene) -> str:
 
 
 async def _rename(title: str, scene: CommandScene) -> str:
-    return f"The session is called “{visible(await scene.session.rename(title))}” now."
+    return f"The session is called “{told.plain(await scene.session.rename(title))}” now."
 
 
 async def _let_go(session_id: SessionId, scene: CommandScene) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.wire.acp.markdown_answers import compaction, fenced
+from sidecar.wire.acp.markdown_answers import compaction, fenced, plain
 from sidecar.wire.acp.slash_commands import COMMANDS, SlashCommand, command_of
 
 
@@ -54,3 +54,10 @@ def test_a_way_to_the_summary_that_failed_is_told() -> None:
     assert "refused" not in compaction({**done, "problem": "it was refused"})
     told = compaction({**done, **asked})
     assert told.endswith("Done.\n\nOn the summary: it was refused.")
+
+
+def test_somebodys_text_is_no_markdown_and_shows_what_is_unseen() -> None:
+    title = "fix \u202egnp.exe [a](http://x) ![](http://y) `z` | \x1b[2J\nmore"
+    assert plain(title) == (
+        r"fix \\u202egnp.exe \[a\](http://x) \!\[\](http://y) \`z\` \| ␛\[2J more"
+    )
