@@ -10,6 +10,7 @@
 ;;; Code:
 
 (require 'sidecar-daemon)
+(require 'sidecar-search)
 
 (defconst sidecar-composer-commands
   '(("answer" . sidecar-answer) ("archive" . sidecar-archive) ("cancel" . sidecar-cancel)
@@ -17,11 +18,12 @@
     ("fork" . sidecar-fork) ("handoff" . sidecar-handoff) ("import" . sidecar-import)
     ("log" . sidecar-log) ("model" . sidecar-switch-model) ("new" . sidecar-new)
     ("pin" . sidecar-pin) ("policy" . sidecar-switch-policy) ("redo" . sidecar-redo)
-    ("rollback" . sidecar-rollback) ("undo" . sidecar-undo-compaction)
+    ("rename" . sidecar-rename) ("rollback" . sidecar-rollback)
+    ("search" . sidecar-search) ("undo" . sidecar-undo-compaction)
     ("unpin" . sidecar-unpin))
   "What a word behind a slash does.")
 
-(defconst sidecar-composer--takes '("compact" "handoff")
+(defconst sidecar-composer--takes '("compact" "handoff" "rename" "search")
   "The commands behind which words may stand.")
 
 (defun sidecar-composer-command (text)

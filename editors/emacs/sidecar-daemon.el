@@ -207,13 +207,13 @@ which are shown without it."
 
 (defun sidecar-call (desk method &rest params)
   "Ask the daemon of DESK for METHOD about its session, with PARAMS, and wait.
-PARAMS that name a folder, as `:cwd', are not about a session."
+PARAMS that name a folder, as `:cwd', and a search are not about a session."
   ;; A buffer that is only behind its file would count as one with unsaved work.
   (sidecar-settle desk)
   (sidecar--flush desk)
   (condition-case problem
       (jsonrpc-request (sidecar-desk-connection desk) method
-                       (if (plist-member params :cwd) params
+                       (if (or (plist-member params :cwd) (eq method :session/search)) params
                          `(:sessionId ,(sidecar-session desk) ,@params))
                        :timeout 60)
     (jsonrpc-error
@@ -240,8 +240,8 @@ PARAMS that name a folder, as `:cwd', are not about a session."
   (sidecar-request desk :session/new `(:cwd ,(sidecar-desk-root desk))
                    (lambda (made) (sidecar-switch desk (plist-get made :sessionId)))))
 
-(defun sidecar-switch (desk session)
-  "Load SESSION on DESK and show it from its beginning."
+(defun sidecar-switch (desk session &optional then)
+  "Load SESSION on DESK, show it from its beginning, and do THEN."
   (unless (equal session (sidecar-desk-session desk))
     (setf (sidecar-desk-session desk) session (sidecar-desk-open desk) nil))
   (run-hook-with-args 'sidecar-update-functions desk 'clear nil)
@@ -250,6 +250,7 @@ PARAMS that name a folder, as `:cwd', are not about a session."
                    (lambda (loaded)
                      (setf (sidecar-desk-open desk) t
                            (sidecar-desk-options desk) (plist-get loaded :configOptions))
+                     (when then (funcall then))
                      (sidecar-request desk :context/meter `(:sessionId ,session)
                                       (lambda (meter) (sidecar--metered desk meter))))))
 

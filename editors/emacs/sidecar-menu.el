@@ -36,6 +36,8 @@
     ("h" "hand off" sidecar-handoff)
     ("e" "export" sidecar-export)
     ("i" "import" sidecar-import)
+    ("/" "search all" sidecar-search)
+    ("t" "rename" sidecar-rename)
     ("A" "archive" sidecar-archive)
     ("L" "log" sidecar-log)]])
 

@@ -303,8 +303,40 @@
                                    (string-match-p "list files" (scenario-chat)))))
     (scenario-say "read notes.txt")
     (scenario-archived desk)
+    (scenario-found desk)
     (scenario-understood)
     (princ (format "session %s\n" (sidecar-desk-session desk)))))
+
+(defun scenario-found (desk)
+  "The session of DESK has another title, and is found by it and by its words."
+  (let ((found (sidecar-desk-session desk)))
+    (scenario-type "sidecar-rename" "Some renamed work")
+    (scenario-check "it is renamed"
+                    (equal (plist-get (aref (plist-get (sidecar-call desk :session/list :cwd
+                                                                     (sidecar-desk-root desk))
+                                                       :sessions)
+                                            0)
+                                      :title)
+                           "Some renamed work"))
+    (scenario-keys "M-x sidecar-new RET")
+    (scenario-want "another one" (lambda () (and (not (equal found (sidecar-desk-session desk)))
+                                                 (sidecar-desk-open desk))))
+    (scenario-check "what is nowhere is not found"
+                    (condition-case said (sidecar-search "nowhere_to_be")
+                      (user-error (string-match-p "No session has" (cadr said)))))
+    (let* ((lines (sidecar-search--lines desk "renamed read_file" nil))
+           (all (sidecar-search--lines desk "read_file notes.txt" nil))
+           (mine (seq-find (lambda (line) (string-match-p "Some renamed work  tool: " (car line)))
+                           all)))
+      (scenario-check "words of two texts are not found" (null lines))
+      (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) (car mine))))
+        (sidecar-search "read_file notes.txt"))
+      (scenario-want "the match"
+                     (lambda () (and (equal found (sidecar-desk-session desk))
+                                     (sidecar-desk-open desk)
+                                     (with-current-buffer (sidecar-chat-buffer desk)
+                                       (equal (get-text-property (point) 'sidecar-part)
+                                              (plist-get (cddr mine) :partId)))))))))
 
 (defun scenario-archived (desk)
   "The session of DESK is put away, and taken back; one that works is not."

@@ -24,7 +24,7 @@ EMACS = shutil.which("emacs") or ""
 LIMIT = 240.0
 IDLE, PROMPT = "\u25c6", "\u203a"
 """The meter's sign while no turn runs, and what stands before what the user types."""
-VIEWS = ("chat", "composer", "markdown", "menu", "questions")
+VIEWS = ("chat", "composer", "markdown", "menu", "questions", "search")
 """What draws and asks; the rest is counted."""
 MCP = f'(:command "{sys.executable}" :args ["{ROOT / "tests/fakes/mcp_server.py"}"])'
 OPTIONS = (
