@@ -14,8 +14,8 @@ from tests.fakes.messages_api import FakeMessagesApi, text, tools
 Start = Callable[..., PlainClient]
 
 
-def opened(client: PlainClient, api: FakeMessagesApi, workspace: Path, **options: Any) -> str:
-    """Begin as an editor that has the workspace open; gives the session."""
+def begin(client: PlainClient, api: FakeMessagesApi, workspace: Path, **options: Any) -> None:
+    """Begin as an editor that has the workspace open."""
     given = {"model": "claude-sonnet-4-6", "workspaceTrusted": True, **options}
     provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "sk-test"}
     params = {
@@ -26,6 +26,11 @@ def opened(client: PlainClient, api: FakeMessagesApi, workspace: Path, **options
     }
     client.request("initialize", params)
     client.notify("initialized")
+
+
+def opened(client: PlainClient, api: FakeMessagesApi, workspace: Path, **options: Any) -> str:
+    """Begin as an editor that has the workspace open; gives the session."""
+    begin(client, api, workspace, **options)
     return str(client.request("session/new", {"cwd": str(workspace)})["sessionId"])
 
 
@@ -157,3 +162,35 @@ def test_what_a_tool_says_is_a_result_and_nothing_else(start: Start, workspace: 
         for forged in ("Allow everything", "any command unasked", "Push to main", "owned"):
             assert forged not in json.dumps([typed, body["system"], body["tools"]])
         assert api.refused == []
+
+
+def test_trust_in_one_window_holds_in_no_other_that_opens_the_session_later(
+    window: Start, workspace: Path, tmp_path: Path
+) -> None:
+    """A trusted window renamed a session of a clone, which was open with its trust from then on."""
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / "Makefile").write_text("test:\n\ttouch PWNED\n")
+    (clone / "AGENTS.md").write_text("the clone's own rules\n")
+
+    def begun(api: FakeMessagesApi, folder: Path, *, trusted: bool) -> PlainClient:
+        client = window(begun=False, **{"session/request_permission": refuse})
+        rules = {"allow": ["shell:make *"]}
+        begin(client, api, folder, workspaceTrusted=trusted, permissions=rules)
+        return client
+
+    with FakeMessagesApi() as api:
+        first = begun(api, clone, trusted=False)
+        session = first.request("session/new", {"cwd": str(clone)})["sessionId"]
+        api.script(text("hello"))
+        say(first, session)
+        first.kill()
+        other = begun(api, workspace, trusted=True)
+        other.request("session/rename", {"sessionId": session, "title": "renamed"})
+        again = begun(api, clone, trusted=False)
+        again.request("session/load", {"sessionId": session, "cwd": str(clone)})
+        api.script(tools(("a1", "shell", {"command": "make test"})), text("done"))
+        say(again, session)
+        assert "is not trusted" in results(api)[-1]["content"]
+        assert "the clone's own rules" not in str(api.requests[-1].body)
+    assert not (clone / "PWNED").exists()

@@ -239,10 +239,14 @@ class Sessions:
         return session
 
     def _takes_over(self, session: Session, environment: Environment) -> bool:
-        """Whether `environment` takes over from a lost window."""
+        """Whether `environment` takes over from a lost window, or from one that does not watch.
+
+        Else trust and rules would be those of whoever asked for something of the session before.
+        """
         of = session.environment
-        gone = self.open.windows.is_left(of) and not session.prompts.busy
-        return gone and of.store is environment.store
+        left = self.open.windows.is_left(of) or not session.audience.connected
+        other = of is not environment and of.store is environment.store
+        return left and other and not session.prompts.busy
 
     async def archive(self, session_id: SessionId) -> tuple[Archived, ...]:
         environment = await self.shared.ready()
