@@ -221,6 +221,7 @@ class EditorWindow:
             resident=self._daemon.resident,
             end=end,
             trusted=trust,
+            root=None if root is None else await asyncio.to_thread(root.resolve),
         )
         instructions, servers = environment.workspaces.instructions, environment.mcp
         following = partial(follow, (*files, *listed), read_again, known)

@@ -27,7 +27,8 @@ class Environment:
     """Services for a window's sessions, from `daemon/windows`.
 
     `observe` hears events to measure; `end` stops this window's own services; `trusted` applies a
-    trusted folder's settings. `resident`: the daemon outlives its windows.
+    trusted folder's settings. `resident`: the daemon outlives its windows. `root`: the window's
+    folder, resolved, if it has one.
     """
 
     store: Store
@@ -41,9 +42,13 @@ class Environment:
     resident: bool = False
     end: Callable[[], Awaitable[None]] = ended
     trusted: Callable[[Path], Awaitable[None]] = nowhere
+    root: Path | None = None
 
     def trust(self, cwd: str) -> Trust:
+        """A window's word counts for its own folder, with those below; others are asked about."""
         said = self.settings.config.workspace_trusted
+        if said and self.root is not None and not Path(cwd).is_relative_to(self.root):
+            said = None
         return Trust(said, Path(cwd), self.store.folder, self.trusted)
 
     def new_log(self, cwd: str, title: str, settings: JsonObject) -> SessionLog:

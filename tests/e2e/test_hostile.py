@@ -194,3 +194,27 @@ def test_trust_in_one_window_holds_in_no_other_that_opens_the_session_later(
         assert "is not trusted" in results(api)[-1]["content"]
         assert "the clone's own rules" not in str(api.requests[-1].body)
     assert not (clone / "PWNED").exists()
+
+
+def test_a_windows_word_is_no_trust_in_another_folder(
+    window: Start, workspace: Path, tmp_path: Path
+) -> None:
+    clone, below = tmp_path / "clone", workspace / "below"
+    for folder in (clone, below):
+        folder.mkdir()
+        (folder / "Makefile").write_text("test:\n\ttouch MADE\n")
+    asked: list[Any] = []
+
+    def answer(given: Any) -> Any:
+        asked.append(given["toolCall"]["title"])
+        return refuse(given)
+
+    with FakeMessagesApi() as api:
+        client = window(begun=False, **{"session/request_permission": answer})
+        begin(client, api, workspace, permissions={"allow": ["shell:make *", "shell@below:make *"]})
+        for folder in (clone, below):
+            session = client.request("session/new", {"cwd": str(folder)})["sessionId"]
+            api.script(tools(("a1", "shell", {"command": "make test"})), text("done"))
+            say(client, session)
+    assert [title.partition("?")[0] for title in asked] == [f"Trust the folder {clone}"]
+    assert [(folder / "MADE").exists() for folder in (clone, below)] == [False, True]
