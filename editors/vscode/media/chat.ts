@@ -112,7 +112,7 @@ function take(message: ToChat): void {
       composer.editor = message.shown;
       return;
     case "found":
-      return composer.found(message.query, message.files);
+      return composer.found(message.query, message.files, message.symbols);
     case "mentions":
       return composer.insert(message.text);
     case "reveal":

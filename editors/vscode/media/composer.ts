@@ -1,7 +1,7 @@
 /** The input, with what goes along and what it is sent to: chips, model, meter, send and stop. */
 
 import type { Meter } from "sidecar-protocol";
-import type { Draft, FromChat, Shown } from "../src/views/messages";
+import type { Draft, FoundSymbol, FromChat, Shown } from "../src/views/messages";
 import { mention, type Slash, SLASHES, type Typed, typed } from "../src/views/slash";
 import { Attachments } from "./attachments";
 import { button, el, fill } from "./dom";
@@ -86,9 +86,9 @@ export class Composer {
     if (uris.length) this.around.send({ type: "mention", uris });
   }
 
-  /** Offer the files that were found, if they are still asked for. */
-  found(query: string, files: readonly string[]): void {
-    if (query === this.mentioned) this.suggestions.show(files.map((path) => this.ofFile(path)));
+  /** Offer the files and symbols that were found, if they are still asked for. */
+  found(query: string, files: readonly string[], symbols: readonly FoundSymbol[] = []): void {
+    if (query === this.mentioned) this.suggestions.show([...files.map((path) => this.ofFile(path)), ...symbols.map((one) => this.ofSymbol(one))]);
   }
 
   /** Write into the text where the caret is. */
@@ -194,14 +194,20 @@ export class Composer {
 
   private ofFile(path: string): Suggestion {
     const place = path.lastIndexOf("/") + 1;
-    const take = () => {
-      const { mentioned } = this;
-      const { selectionStart: caret } = this.input;
-      if (mentioned === undefined) return;
-      this.input.setRangeText(mention(path), caret - mentioned.length - 1, caret, "end");
-      this.drawn();
-    };
-    return { label: path.slice(place), ...(place && { detail: path.slice(0, place - 1) }), take };
+    return { label: path.slice(place), ...(place && { detail: path.slice(0, place - 1) }), take: () => this.complete(mention(path)) };
+  }
+
+  private ofSymbol({ name, path, lines }: FoundSymbol): Suggestion {
+    return { label: name, detail: `${path}:${lines[0]}`, take: () => this.complete(mention(path, lines)) };
+  }
+
+  /** Write a whole mention in place of what is typed of one. */
+  private complete(whole: string): void {
+    const { mentioned } = this;
+    const { selectionStart: caret } = this.input;
+    if (mentioned === undefined) return;
+    this.input.setRangeText(whole, caret - mentioned.length - 1, caret, "end");
+    this.drawn();
   }
 
   private submit(): void {

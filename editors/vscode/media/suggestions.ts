@@ -23,8 +23,9 @@ export class Suggestions {
 
   show(all: Suggestion[]): void {
     if (all.length && !this.open) say(`${all.length} suggestions`);
+    const grown = this.all.every(({ label }, index) => all[index]?.label === label);
+    this.at = grown ? this.at : 0;
     this.all = all;
-    this.at = 0;
     this.element.hidden = !all.length;
     const lines = all.map((one, index) => {
       const line = el("li", { id: `suggestion-${index}`, role: "option" }, el("span.what", {}, one.label), one.detail ? el("span.about", {}, one.detail) : undefined);

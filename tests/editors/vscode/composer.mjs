@@ -70,6 +70,23 @@ await play(desk, {
     assert.equal(await ofInput(chat).inputValue(), "read @deep/reporter.py ");
   },
 
+  async "a mention is completed with symbols that the editor's languages know"() {
+    await desk.open("story.md");
+    const chat = await desk.openChat();
+    const symbol = chat.getByRole("option", { name: "# A story" });
+    // The language's server may have to start.
+    await desk.until("the heading", async () => {
+      await ofInput(chat).fill("");
+      await page.keyboard.type("explain @story");
+      return symbol.waitFor({ timeout: 3000 }).then(() => true, () => false);
+    });
+    await desk.picture("symbols");
+    await symbol.click();
+    assert.match(await ofInput(chat).inputValue(), /^explain @story\.md#L1-L\d+ $/);
+    await ofInput(chat).fill("");
+    await desk.open("a.txt");
+  },
+
   async "what is selected is named in the chat by a key and from the editor's menu"() {
     await page.locator(".editor-instance .view-lines").last().click();
     await page.keyboard.press("Control+Home");

@@ -15,7 +15,7 @@ import { showPage } from "./page";
 import { joined } from "./replay";
 import { Reviews } from "./reviews";
 import { fail } from "./notify";
-import { openPaths, relative, selectedLines, shownInEditor } from "./shown";
+import { findSymbols, openPaths, relative, selectedLines, shownInEditor } from "./shown";
 import { mention } from "./slash";
 
 /** Milliseconds that updates are gathered before they are passed on. */
@@ -294,7 +294,12 @@ class Chat implements WebviewViewProvider {
     const given = { sessionId: this.sessions.id(), query, limit: MOST_FOUND };
     // Nothing found is no failure while one types.
     const { files } = await this.daemon.request("session/find_files", given, asked.token).catch(() => ({ files: [] }));
-    if (this.finding === asked) this.post({ type: "found", query, files: [...new Set([...(query ? [] : openPaths()), ...files])].slice(0, MOST_FOUND) });
+    if (this.finding !== asked) return;
+    const found = { type: "found", query, files: [...new Set([...(query ? [] : openPaths()), ...files])].slice(0, MOST_FOUND) } as const;
+    this.post(found);
+    // Languages may take long, and come behind the files.
+    const symbols = await findSymbols(query).catch(() => []);
+    if (this.finding === asked && symbols.length) this.post({ ...found, symbols });
   }
 
   /** Keep what is typed for the next window, when it has been still for a moment. */

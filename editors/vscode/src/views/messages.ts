@@ -74,6 +74,13 @@ export interface Draft {
   pictures: Picture[];
 }
 
+/** A function, a class, a heading: where it stands. */
+export interface FoundSymbol {
+  name: string;
+  path: string;
+  lines: [number, number];
+}
+
 /** What the chat remembers: the draft, what was sent lately in any session, what was reviewed and kept. */
 export interface Kept extends Draft {
   sent: string[];
@@ -95,7 +102,7 @@ export type ToChat =
   | ({ type: "draft" } & Draft)
   | { type: "kept"; kept: Kept }
   | { type: "editor"; shown: Shown }
-  | { type: "found"; query: string; files: string[] }
+  | { type: "found"; query: string; files: string[]; symbols?: FoundSymbol[] }
   /** Names of files, to be written where the caret is. */
   | { type: "mentions"; text: string }
   | { type: "meter"; meter: Meter }

@@ -1,7 +1,19 @@
-/** What the editor shows: the file in front, the others that are open, the selection. */
+/** What the editor shows: the file in front, the others that are open, the selection; and symbols that it knows. */
 
-import { DiagnosticSeverity, languages, type Position, type Range, TabInputText, type TextEditor, type Uri, window, workspace } from "vscode";
-import type { Shown, ShownPart } from "./messages";
+import { commands, DiagnosticSeverity, languages, type Position, type Range, type SymbolInformation, TabInputText, type TextEditor, type Uri, window, workspace } from "vscode";
+import type { FoundSymbol, Shown, ShownPart } from "./messages";
+
+/** Letters from which on symbols are looked for, and how many are given. */
+const LETTERS = 2;
+const MOST_SYMBOLS = 10;
+
+/** The folder's symbols of this name, as far as the editor's languages know them. */
+export async function findSymbols(query: string): Promise<FoundSymbol[]> {
+  if (query.length < LETTERS) return [];
+  const found = await commands.executeCommand<SymbolInformation[]>("vscode.executeWorkspaceSymbolProvider", query);
+  const inside = found.filter(({ location: { uri } }) => uri.scheme === "file" && workspace.getWorkspaceFolder(uri));
+  return inside.slice(0, MOST_SYMBOLS).map(({ name, location: { uri, range } }) => ({ name, path: relative(uri), lines: [range.start.line + 1, range.end.line + 1] }));
+}
 
 /** Give what the editor shows, but for some parts: open files, the selection, problems in the open files. */
 export function editorContext(without: readonly ShownPart[]): Record<string, unknown> {
