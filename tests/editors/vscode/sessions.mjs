@@ -151,7 +151,7 @@ await play(desk, {
     await desk.configure(settings, { "workbench.colorTheme": "Default Dark Modern" });
     await pane.locator(".pane-header").hover();
     await title("Clear Search").click();
-    await row("Other folders").waitFor();
+    await row("Other folders").hover();
     await desk.picture("narrow-dark");
   },
 });
