@@ -162,6 +162,16 @@ def breakdowns(tmp_path: Path, workspace: Path) -> Iterator[dict[str, Any]]:
     for words in ("search for Anna in story.md", "read notes.txt", "read story.md"):
         recorder.say(words)
     before = recorder("context/breakdown")
+    plan = recorder("context/compact", dryRun=True)
+    answers = [s for s in plan["plan"] if s["reason"] == "not worth its tokens"]
+    # The newest, so that much can still go.
+    part = answers[-1]["partId"]
+    thought = next(s["partId"] for s in plan["plan"] if "thinking" in s["reason"])
+    ticked = {
+        part: recorder("context/compact", dryRun=True, keep=[part]),
+        thought: recorder("context/compact", dryRun=True, keep=[part, thought]),
+    }
+    read = {part: recorder("context/recall", partId=part)}
     recorder("context/compact")
     after = recorder("context/breakdown")
     whole = ("verbatim", "note")
@@ -169,6 +179,9 @@ def breakdowns(tmp_path: Path, workspace: Path) -> Iterator[dict[str, Any]]:
     yield {
         "before": before,
         "after": after,
+        "plan": plan,
+        "ticked": ticked,
+        "read": read,
         "checkpoints": recorder("checkpoint/list")["checkpoints"],
         "recalled": {part: recorder("context/recall", partId=part, limit=2000) for part in gone},
     }

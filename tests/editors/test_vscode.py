@@ -209,6 +209,10 @@ def test_the_chat_and_the_context_view(given: dict[str, str]) -> None:
     play("views.mjs", given, pace="0.02")
 
 
+def test_a_compaction_is_looked_at_part_by_part_in_a_tab(given: dict[str, str]) -> None:
+    play("plan.mjs", given)
+
+
 def test_the_input_of_the_chat(given: dict[str, str]) -> None:
     play("composer.mjs", given)
 

@@ -1,8 +1,9 @@
 /** The context's page: what fills the window, turn by turn, and what left it and can be read again. */
 
 import type { ContextBreakdownResult, Meter } from "sidecar-protocol";
-import type { FromContext, ToContext } from "../src/views/messages";
+import type { FromContext, ToContext, Wish } from "../src/views/messages";
 import { clock, count, many, money, REGIONS, servers } from "../src/wording";
+import { Plan } from "./contextPlan";
 import { bar, names, summary } from "./bar";
 import { button, el, fill, say } from "./dom";
 import { host } from "./host";
@@ -12,14 +13,28 @@ import { Segments } from "./segments";
 /** Milliseconds between looks at the clock while the cache is warm. */
 const TICK = 5000;
 
-const { send, kept, keep } = host<FromContext, { leftOut: boolean; open: string[] }>();
+interface State {
+  leftOut: boolean;
+  open: string[];
+  /** Of the plan that is looked at. */
+  wish?: Wish | undefined;
+}
+
+const { send, kept, keep } = host<FromContext, State>();
+let state = kept() ?? { leftOut: false, open: [] };
+const remember = (changed: Partial<State>) => keep((state = { ...state, ...changed }));
 const head = el("header.head");
 const facts = el("dl.facts");
 const chart = el("div.chart");
 const legend = el("ul.legend", { "aria-label": "What fills the context" });
-const segments = new Segments(send, kept() ?? { leftOut: false, open: [] }, keep);
+const segments = new Segments(send, state, remember);
+const plan = new Plan(send, (wish) => {
+  segments.element.hidden = wish !== undefined;
+  document.body.classList.toggle("planning", wish !== undefined);
+  remember({ wish });
+});
 const none = el("p.none", {}, "No session is open yet.");
-const all = el("main", { hidden: true }, head, chart, legend, facts, segments.element);
+const all = el("main", { hidden: true }, el("div.figures", {}, head, chart, legend, facts), el("div.pieces", {}, plan.element, segments.element));
 let meter: Meter | undefined;
 
 document.body.classList.add("context");
@@ -27,6 +42,7 @@ document.body.append(none, all);
 addEventListener("message", ({ data }: MessageEvent<ToContext>) => take(data));
 setInterval(() => meter?.cache.warm && drawFacts(meter), TICK);
 send({ type: "shown" });
+if (state.wish) plan.start(state.wish);
 
 function take(message: ToContext): void {
   switch (message.type) {
@@ -34,6 +50,7 @@ function take(message: ToContext): void {
       all.hidden = false;
       none.hidden = true;
       draw(message.breakdown);
+      plan.take(message.breakdown);
       return segments.take(message.breakdown.segments, message.checkpoints);
     case "none":
       all.hidden = true;
@@ -41,10 +58,22 @@ function take(message: ToContext): void {
       none.textContent = message.message;
       return;
     case "recalled":
-      return segments.recalled(message.partId, message.piece);
+      return each(({ texts }) => texts.recalled(message.partId, message.piece));
     case "lost":
-      return segments.lost(message.partId, message.message);
+      return each(({ texts }) => texts.lost(message.partId, message.message));
+    case "preview":
+      return plan.start({ instructions: message.instructions, keep: [] });
+    case "planned":
+      return plan.planned(message.number, message.plan);
+    case "unplanned":
+      return plan.failed(message.number, message.message);
+    case "compacted":
+      return plan.close();
   }
+}
+
+function each(show: (list: Plan | Segments) => void): void {
+  for (const list of [plan, segments]) show(list);
 }
 
 function draw({ meter: newest }: ContextBreakdownResult): void {
@@ -56,7 +85,7 @@ function draw({ meter: newest }: ContextBreakdownResult): void {
     head,
     el("span.percent", { "data-zone": newest.zone }, `${about}${Math.round(newest.percent)}%`),
     el("span.sizes", { title: newest.reason }, el("span", {}, `${count(newest.used)} of ${count(room)} tokens`), el("span.faint", {}, `${newest.accuracy}, ${count(newest.free)} free`)),
-    button("Compact", () => send({ type: "run", command: "compact" }), undefined, "secondary"),
+    button("Compact…", () => plan.start(), undefined, "secondary"),
   );
   chart.replaceChildren(bar(newest, room), el("p.spoken", {}, summary(newest, room)));
   const served = servers(newest).map(([server, tokens]) => el("li.within", {}, el("span.name", {}, `of ${server}`), el("span.tokens", {}, count(tokens)), el("span.share")));

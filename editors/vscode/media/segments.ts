@@ -1,10 +1,11 @@
 /** The pieces of the context, turn by turn. A click shows a piece's whole text, also of what was left out. */
 
-import type { Checkpoint, ContextRecallResult, ContextSegment } from "sidecar-protocol";
+import type { Checkpoint, ContextSegment } from "sidecar-protocol";
 import type { FromContext } from "../src/views/messages";
 import { count } from "../src/wording";
 import { stack } from "./bar";
-import { button, el, fill } from "./dom";
+import { Texts } from "./contextTexts";
+import { el, fill } from "./dom";
 import { icon } from "./icons";
 
 /** How a piece stands in the context, where it is not whole. */
@@ -27,11 +28,11 @@ export class Segments {
   readonly element = el("section.segments", { "aria-labelledby": "by-turn" }, el("div.bar", {}, el("h2", { id: "by-turn" }, "Turn by turn"), this.filter), this.list);
   private segments: ContextSegment[] = [];
   private titles = new Map<string, string>();
-  /** Texts that were asked for, by part. */
-  private readonly texts = new Map<string, HTMLElement>();
+  readonly texts: Texts;
   private readonly open: Set<string>;
 
-  constructor(private readonly send: (message: FromContext) => void, private readonly kept: Kept, private readonly keep: (kept: Kept) => void) {
+  constructor(send: (message: FromContext) => void, private readonly kept: Kept, private readonly keep: (kept: Kept) => void) {
+    this.texts = new Texts(send);
     this.open = new Set(kept.open);
   }
 
@@ -39,27 +40,6 @@ export class Segments {
     this.segments = segments;
     this.titles = new Map([...checkpoints].reverse().map(({ turnId, title }) => [turnId, title]));
     this.draw();
-  }
-
-  /** Show a piece of a text that was asked for. */
-  recalled(partId: string, { content, nextOffset, totalBytes }: ContextRecallResult): void {
-    const shown = this.texts.get(partId);
-    if (!shown) return;
-    const before = shown.querySelector("pre")?.textContent ?? "";
-    const text = el("pre", { tabindex: 0, "aria-label": "Whole text" }, before + content);
-    const rest = nextOffset !== undefined && button(`Show more of ${count(totalBytes)} bytes`, () => this.send({ type: "recall", partId, offset: nextOffset }), undefined, "link");
-    fill(shown, text, el("div.actions", {}, rest, this.pin("pin", partId), this.pin("unpin", partId)));
-  }
-
-  lost(partId: string, message: string): void {
-    const shown = this.texts.get(partId);
-    if (shown) fill(shown, el("p.lost", { role: "alert" }, message));
-  }
-
-  private pin(command: "pin" | "unpin", partId: string): HTMLElement {
-    const made = button(command === "pin" ? "Pin" : "Unpin", () => this.send({ type: "run", command, argument: partId }), undefined, "link");
-    made.title = command === "pin" ? "Keep it in the context through compactions" : "Let compactions leave it out";
-    return made;
   }
 
   private toggle(): void {
@@ -123,7 +103,7 @@ export class Segments {
       el("span.cached", { title: cached ? "cached" : "not cached", "data-cached": String(cached) }),
     ];
     if (partId === undefined) return el("li", {}, el("div.piece", { "aria-label": said }, ...parts));
-    const shown = this.texts.get(partId);
+    const shown = this.texts.of(partId);
     const id = `piece-${segment.id}`;
     const line = el("button.piece", { type: "button", id, "aria-label": said, title: label, "aria-expanded": String(shown !== undefined), onclick: () => this.look(partId, id) }, ...parts);
     return el(`li${leftOut(segment) ? ".out" : ""}`, {}, line, shown);
@@ -131,10 +111,7 @@ export class Segments {
 
   /** Show a part's text below it, or hide it again. */
   private look(partId: string, id: string): void {
-    if (!this.texts.delete(partId)) {
-      this.texts.set(partId, el("div.text", { role: "region", "aria-live": "polite" }, el("p.faint", {}, "Reading…")));
-      this.send({ type: "recall", partId, offset: 0 });
-    }
+    this.texts.toggle(partId);
     this.draw();
     document.getElementById(id)?.focus();
   }

@@ -1,6 +1,6 @@
 /** Making room: the plan first, then the rewrite, and the way back. */
 
-import type { CompactionStep, ContextSegment } from "sidecar-protocol";
+import type { CompactionStep, ContextCompactParams, ContextSegment } from "sidecar-protocol";
 import { commands, ProgressLocation, type QuickPickItem, QuickPickItemKind, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
@@ -16,7 +16,7 @@ const ACTIONS: Record<string, string> = {
   summarize: "Summarise",
 };
 
-type Line = QuickPickItem & { apply?: true };
+type Line = QuickPickItem & { apply?: true; look?: true };
 
 /** Ask for instructions unless they are given, show the plan, and carry it out when the user says so. */
 export async function compact(daemon: Daemon, sessions: Sessions, given?: string): Promise<void> {
@@ -41,13 +41,19 @@ export async function compact(daemon: Daemon, sessions: Sessions, given?: string
   const chosen = await window.showQuickPick<Line>(
     [
       { label: `$(check) Compact to ${count(plan.tokensAfter)} tokens`, description: `from ${count(plan.tokensBefore)}; costs ${money(plan.price)}${earned}${written}`, apply: true },
+      { label: "$(list-tree) Look at each part…", description: "read it, or tick it to stay", look: true },
       { label: "$(close) Leave it as it is" },
       { label: "The plan", kind: QuickPickItemKind.Separator },
       ...summed(plan.plan),
     ],
     { title: "Sidecar: Compact Now", placeHolder: "What would happen", matchOnDescription: true, ignoreFocusOut: true },
   );
-  if (!chosen?.apply) return;
+  if (chosen?.look) await commands.executeCommand("sidecar.openContext", instructions.trim());
+  if (chosen?.apply) await carryOut(daemon, wish);
+}
+
+/** Compact, and say so with the way back. */
+export async function carryOut(daemon: Daemon, wish: ContextCompactParams): Promise<void> {
   const done = await window.withProgress(
     { location: ProgressLocation.Notification, title: "Sidecar: compacting", cancellable: true },
     (_, token) => daemon.request("context/compact", wish, token),

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { openPage, play } from "./page.mjs";
 
 const given = JSON.parse(readFileSync(process.argv[2], "utf8"));
-const { before, after, checkpoints, recalled } = given.said;
+const { before, after, checkpoints, recalled, plan, ticked, read } = given.said;
 const view = await openPage(given, "context");
 const { page } = view;
 const [part, piece] = Object.entries(recalled).find(([, { nextOffset }]) => nextOffset !== undefined);
@@ -52,6 +52,87 @@ const steps = {
     assert.match(heads[1], /^read story.md: [\d,]+ tokens, (partly )?cached$/);
     assert.equal(heads.length, 5);
     assert.ok(await page.getByRole("button", { name: "left out or cut" }).isHidden());
+  },
+
+  async "a compaction is looked at before it is made"() {
+    await page.getByRole("button", { name: "Compact…" }).click();
+    assert.deepEqual(await view.sent("plan"), [{ type: "plan", number: 1, instructions: "", keep: [] }]);
+    assert.ok(await page.getByRole("button", { name: "Compact", exact: true }).isDisabled());
+    await view.post({ type: "planned", number: 1, plan });
+    const tokens = (number) => number.toLocaleString("en-US");
+    await page.locator(".told dd", { hasText: `${tokens(plan.tokensBefore)} → ${tokens(plan.tokensAfter)}` }).waitFor();
+    await page.locator(".told div", { hasText: "Price" }).getByText("$0.00").waitFor();
+    assert.match(await view.said(), /\d+ parts? goe?s?/);
+    assert.equal(await page.locator(".plan .group.gone input").count(), plan.plan.length);
+    assert.ok(await page.getByRole("heading", { name: "Turn by turn" }).isHidden());
+    const all = new Set(before.segments.map(({ partId }) => partId).filter(Boolean));
+    assert.equal(await page.locator(".plan li input").count(), all.size, "every part is there");
+    await view.pictures("plan");
+  },
+
+  async "each part is read whole, and ticked to stay"() {
+    const [[part, text]] = Object.entries(read);
+    const [kept, thought] = Object.entries(ticked);
+    const tick = page.locator(`#keep-${part}`);
+    await page.locator(`#read-${part}`).click();
+    assert.deepEqual(await view.sent("recall"), [{ type: "recall", partId: part, offset: 0 }]);
+    await view.post({ type: "recalled", partId: part, piece: text });
+    assert.equal(await page.getByLabel("Whole text").textContent(), text.content);
+    await page.locator(".plan .why", { hasText: "not worth its tokens" }).waitFor();
+    await page.getByRole("button", { name: "Pin", exact: true }).click();
+    assert.deepEqual(await view.sent("run"), [{ type: "run", command: "pin", argument: part }]);
+    await tick.focus();
+    await page.keyboard.press("Space");
+    assert.deepEqual(await view.sent("plan"), [{ type: "plan", number: 2, instructions: "", keep: [part] }]);
+    await view.post({ type: "planned", number: 1, plan: { ...plan, plan: [] } }, { type: "planned", number: 2, plan: kept[1] });
+    assert.ok(await page.locator(`.kept #keep-${part}`).isChecked());
+    assert.ok(await page.locator(".plan .group").count() > 1, "a plan of before is not shown");
+    await page.locator(`#keep-${thought[0]}`).check();
+    await view.sent("plan");
+    await view.post({ type: "planned", number: 3, plan: thought[1] });
+    await page.getByText("The policy cannot keep it: thinking after an edited part cannot be sent").waitFor();
+    await page.setViewportSize({ width: 1200, height: 760 });
+    await view.pictures("plan-wide");
+    await page.setViewportSize({ width: 260, height: 760 });
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is beyond the edge");
+    await view.pictures("plan-narrow", "dark");
+    await page.setViewportSize({ width: 400, height: 760 });
+  },
+
+  async "what is pinned meanwhile is planned anew, and the plan survives hiding"() {
+    const keep = Object.keys(ticked);
+    const pinned = { ...before, meter: { ...before.meter, revision: before.meter.revision + 1 } };
+    await view.post({ type: "context", breakdown: pinned, checkpoints });
+    assert.deepEqual(await view.sent("plan"), [{ type: "plan", number: 4, instructions: "", keep }]);
+    await page.reload();
+    await view.theme("dark");
+    assert.deepEqual(await view.sent("plan"), [], "there may be no session yet");
+    await view.post({ type: "context", breakdown: before, checkpoints });
+    assert.deepEqual(await view.sent("plan"), [{ type: "plan", number: 1, instructions: "", keep }]);
+    await view.post({ type: "planned", number: 1, plan: ticked[keep[1]] });
+    await page.getByLabel("What to keep, in words").fill("what Anna said");
+    await page.keyboard.press("Enter");
+    assert.deepEqual(await view.sent("plan"), [{ type: "plan", number: 2, instructions: "what Anna said", keep }]);
+    await view.post({ type: "planned", number: 2, plan: ticked[keep[1]] });
+    await page.getByRole("button", { name: /^Compact to/ }).click();
+    const { revision } = before.meter;
+    assert.deepEqual(await view.sent("compact"), [{ type: "compact", number: 3, instructions: "what Anna said", keep, revision }]);
+    await view.post({ type: "unplanned", number: 3, message: "The session is another window's." });
+    await page.getByRole("alert").getByText("another window's").waitFor();
+    await view.post({ type: "compacted" });
+    await page.getByRole("heading", { name: "Turn by turn" }).waitFor();
+    assert.ok(await page.getByRole("heading", { name: "Before you compact" }).isHidden());
+  },
+
+  async "where nothing can go, it says why, and leaving changes nothing"() {
+    await view.post({ type: "preview", instructions: "all" });
+    const [{ number }] = await view.sent("plan");
+    await view.post({ type: "planned", number, plan: { ...plan, plan: [], reason: "there is nothing worth leaving out yet" } });
+    await page.locator(".told", { hasText: "nothing worth leaving out" }).waitFor();
+    assert.ok(await page.getByRole("button", { name: "Compact", exact: true }).isDisabled());
+    await page.getByRole("button", { name: "Leave as It Is" }).click();
+    await page.getByRole("heading", { name: "Turn by turn" }).waitFor();
+    assert.deepEqual(await view.sent("compact"), []);
   },
 
   async "after a compaction the fall is said, and what was left out is counted"() {

@@ -31,7 +31,7 @@ await play(desk, {
     }
     await desk.meter.click();
     const context = await desk.view("context");
-    await context.getByRole("button", { name: "Compact" }).waitFor();
+    await context.getByRole("button", { name: "Compact…" }).waitFor();
     const bar = await page.locator(".part.sidebar").boundingBox();
     await drag(bar.x + bar.width, bar.y + 200, bar.x + 470, bar.y + 200);
     const { x, y } = await page.locator(".pane-header", { hasText: "Context" }).boundingBox();

@@ -1,99 +1,63 @@
-/** The context view: asks the daemon what fills the window whenever it changed, while it is in sight. */
+/** The context in the side bar, and the same in a tab of the editor. */
 
-import { commands, type Disposable, type ExtensionContext, type WebviewView, type WebviewViewProvider, window } from "vscode";
+import { commands, type ExtensionContext, Uri, ViewColumn, type WebviewPanel, window } from "vscode";
 import type { Daemon } from "../daemon";
 import type { Sessions } from "../sessions";
-import type { FromContext, ToContext } from "./messages";
-import { showPage } from "./page";
+import { ContextPage, type Holder } from "./context/contextPage";
+import type { ToContext } from "./messages";
 
-/** Milliseconds between two looks. */
-const PAUSE = 300;
-/** Bytes of a text that are shown at once. */
-const PIECE = 8000;
+const TAB = "sidecar.contextTab";
 
 export function registerContextView(context: ExtensionContext, daemon: Daemon, sessions: Sessions): void {
-  const view = new ContextView(context, daemon, sessions);
-  context.subscriptions.push(
-    view,
-    window.registerWebviewViewProvider("sidecar.context", view),
-    sessions.onReady(() => view.look()),
-    daemon.onMeter((meter) => meter.sessionId === sessions.current && view.look()),
-    daemon.onNotification("session/changed", ({ sessionId }) => sessionId === sessions.current && view.look()),
-    daemon.onState(({ state }) => state !== "ready" && view.post({ type: "none", message: `The daemon is ${state}.` })),
-  );
-}
+  const pages = new Set<ContextPage>();
+  let tab: { panel: WebviewPanel; page: ContextPage } | undefined;
 
-class ContextView implements WebviewViewProvider, Disposable {
-  private view: WebviewView | undefined;
-  private listening = false;
-  private timer: NodeJS.Timeout | undefined;
+  function show(holder: Holder): ContextPage {
+    const page = new ContextPage(context, daemon, sessions, holder);
+    pages.add(page);
+    return page;
+  }
 
-  constructor(
-    private readonly context: ExtensionContext,
-    private readonly daemon: Daemon,
-    private readonly sessions: Sessions,
-  ) {}
+  function end(page: ContextPage): void {
+    pages.delete(page);
+    page.dispose();
+  }
 
-  resolveWebviewView(view: WebviewView): void {
-    this.view = view;
-    this.listening = false;
-    view.webview.onDidReceiveMessage((message: FromContext) => this.take(message));
-    view.onDidChangeVisibility(() => this.look());
-    view.onDidDispose(() => {
-      if (this.view === view) this.view = undefined;
+  function adopt(panel: WebviewPanel): ContextPage {
+    const page = show(panel);
+    tab = { panel, page };
+    panel.iconPath = Uri.joinPath(context.extensionUri, "icons", "sidecar.png");
+    panel.onDidChangeViewState(() => page.look());
+    panel.onDidDispose(() => {
+      end(page);
+      if (tab?.page === page) tab = undefined;
     });
-    showPage(view.webview, this.context, "context", "Sidecar context");
+    return page;
   }
 
-  post(message: ToContext): void {
-    if (this.view && this.listening) void this.view.webview.postMessage(message);
+  /** Show the tab; with instructions, or none of them, also what a compaction would do. */
+  function open(instructions?: string): void {
+    tab?.panel.reveal();
+    const page = tab?.page ?? adopt(window.createWebviewPanel(TAB, "Sidecar Context", ViewColumn.Active));
+    if (instructions !== undefined) page.preview(instructions);
   }
 
-  /** Look again, soon: changes come in swarms. */
-  look(): void {
-    if (!this.view?.visible || !this.listening) return;
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      void this.draw();
-    }, PAUSE);
-  }
-
-  private async draw(): Promise<void> {
-    const sessionId = this.sessions.current;
-    if (sessionId === undefined || this.daemon.state !== "ready") return;
-    try {
-      const [breakdown, { checkpoints }] = await Promise.all([
-        this.daemon.request("context/breakdown", { sessionId }),
-        this.daemon.request("checkpoint/list", { sessionId }),
-      ]);
-      if (sessionId === this.sessions.current) this.post({ type: "context", breakdown, checkpoints });
-    } catch (error) {
-      this.post({ type: "none", message: (error as Error).message });
-    }
-  }
-
-  private async take(message: FromContext): Promise<void> {
-    switch (message.type) {
-      case "shown":
-        this.listening = true;
-        return this.draw();
-      case "recall":
-        return this.recall(message.partId, message.offset);
-      case "run":
-        await commands.executeCommand(`sidecar.${message.command}`, ...(message.argument === undefined ? [] : [message.argument]));
-    }
-  }
-
-  private async recall(partId: string, offset: number): Promise<void> {
-    try {
-      const piece = await this.daemon.request("context/recall", { sessionId: this.sessions.id(), partId, offset, limit: PIECE });
-      this.post({ type: "recalled", partId, piece });
-    } catch (error) {
-      this.post({ type: "lost", partId, message: (error as Error).message });
-    }
-  }
-
-  dispose(): void {
-    clearTimeout(this.timer);
-  }
+  const look = () => pages.forEach((page) => page.look());
+  const post = (message: ToContext) => pages.forEach((page) => page.post(message));
+  context.subscriptions.push(
+    { dispose: () => pages.forEach(end) },
+    commands.registerCommand("sidecar.openContext", open),
+    window.registerWebviewPanelSerializer(TAB, { deserializeWebviewPanel: async (panel) => void adopt(panel) }),
+    window.registerWebviewViewProvider("sidecar.context", {
+      resolveWebviewView: (view) => {
+        const page = show(view);
+        view.onDidChangeVisibility(() => page.look());
+        view.onDidDispose(() => end(page));
+      },
+    }),
+    sessions.onReady(look),
+    daemon.onMeter((meter) => meter.sessionId === sessions.current && look()),
+    daemon.onNotification("session/changed", ({ sessionId }) => sessionId === sessions.current && look()),
+    daemon.onState(({ state }) => state !== "ready" && post({ type: "none", message: `The daemon is ${state}.` })),
+  );
 }

@@ -3,6 +3,7 @@
 import type {
   Checkpoint,
   ContextBreakdownResult,
+  ContextCompactResult,
   ContextRecallResult,
   Meter,
   PermissionOption,
@@ -153,13 +154,27 @@ export type Command =
   | "undoCompaction"
   | "unpin";
 
+/** What a compaction is to keep: by words, and parts as they are. */
+export interface Wish {
+  instructions: string;
+  keep: string[];
+}
+
 export type ToContext =
   | { type: "context"; breakdown: ContextBreakdownResult; checkpoints: Checkpoint[] }
   | { type: "none"; message: string }
   | { type: "recalled"; partId: string; piece: ContextRecallResult }
-  | { type: "lost"; partId: string; message: string };
+  | { type: "lost"; partId: string; message: string }
+  /** Show what a compaction would do. */
+  | { type: "preview"; instructions: string }
+  | { type: "planned"; number: number; plan: ContextCompactResult }
+  | { type: "unplanned"; number: number; message: string }
+  | { type: "compacted" };
 
 export type FromContext =
   | { type: "shown" }
   | { type: "recall"; partId: string; offset: number }
+  | ({ type: "plan"; number: number } & Wish)
+  /** Only while the context has this revision. */
+  | ({ type: "compact"; number: number; revision?: number } & Wish)
   | { type: "run"; command: Command; argument?: string };

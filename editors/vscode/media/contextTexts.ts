@@ -1,0 +1,45 @@
+/** Whole texts of parts, each below the line that it was asked for by. */
+
+import type { ContextRecallResult } from "sidecar-protocol";
+import type { FromContext } from "../src/views/messages";
+import { count } from "../src/wording";
+import { button, el, fill } from "./dom";
+
+export class Texts {
+  private readonly shown = new Map<string, HTMLElement>();
+
+  constructor(private readonly send: (message: FromContext) => void) {}
+
+  /** What is shown of a part, if it was asked for. */
+  of(partId: string): HTMLElement | undefined {
+    return this.shown.get(partId);
+  }
+
+  /** Ask for a part's text, or show it no longer. */
+  toggle(partId: string): void {
+    if (this.shown.delete(partId)) return;
+    this.shown.set(partId, el("div.text", { role: "region", "aria-live": "polite" }, el("p.faint", {}, "Reading…")));
+    this.send({ type: "recall", partId, offset: 0 });
+  }
+
+  /** Show a piece of a text that was asked for. */
+  recalled(partId: string, { content, nextOffset, totalBytes }: ContextRecallResult): void {
+    const shown = this.shown.get(partId);
+    if (!shown) return;
+    const before = shown.querySelector("pre")?.textContent ?? "";
+    const text = el("pre", { tabindex: 0, "aria-label": "Whole text" }, before + content);
+    const rest = nextOffset !== undefined && button(`Show more of ${count(totalBytes)} bytes`, () => this.send({ type: "recall", partId, offset: nextOffset }), undefined, "link");
+    fill(shown, text, el("div.actions", {}, rest, this.pin("pin", partId), this.pin("unpin", partId)));
+  }
+
+  lost(partId: string, message: string): void {
+    const shown = this.shown.get(partId);
+    if (shown) fill(shown, el("p.lost", { role: "alert" }, message), el("div.actions", {}, this.pin("pin", partId), this.pin("unpin", partId)));
+  }
+
+  private pin(command: "pin" | "unpin", partId: string): HTMLElement {
+    const made = button(command === "pin" ? "Pin" : "Unpin", () => this.send({ type: "run", command, argument: partId }), undefined, "link");
+    made.title = command === "pin" ? "Keep it in the context through compactions" : "Let compactions leave it out";
+    return made;
+  }
+}
