@@ -91,6 +91,9 @@ const steps = {
     await view.sent("plan");
     await view.post({ type: "planned", number: 3, plan: thought[1] });
     await page.getByText("The policy cannot keep it: thinking after an edited part cannot be sent").waitFor();
+    const [mark, ground] = await tick.evaluate((each) => [getComputedStyle(each, "::after").borderRightColor, getComputedStyle(each).backgroundColor]);
+    assert.equal(mark, await page.evaluate(() => getComputedStyle(document.body).color), "ticks are seen");
+    assert.notEqual(mark, ground);
     await page.setViewportSize({ width: 1200, height: 760 });
     await view.pictures("plan-wide");
     await page.setViewportSize({ width: 260, height: 760 });
