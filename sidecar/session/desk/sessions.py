@@ -25,6 +25,7 @@ from sidecar.session.lifecycle.damage import open_log
 from sidecar.session.lifecycle.fork import fork
 from sidecar.session.lifecycle.new_session import found, summary_of
 from sidecar.session.lifecycle.session import Session
+from sidecar.session.lifecycle.session_title import rename_stored
 from sidecar.session.log.channel import tell_damage
 from sidecar.session.log.events import Event, Watcher
 from sidecar.session.log.session_log import SessionLog
@@ -239,14 +240,22 @@ class Sessions:
         return session
 
     def _takes_over(self, session: Session, environment: Environment) -> bool:
-        """Whether `environment` takes over from a lost window, or from one that does not watch.
-
-        Else trust and rules would be those of whoever asked for something of the session before.
-        """
+        """Whether `environment` takes over from a lost window."""
         of = session.environment
-        left = self.open.windows.is_left(of) or not session.audience.connected
-        other = of is not environment and of.store is environment.store
-        return left and other and not session.prompts.busy
+        gone = self.open.windows.is_left(of) and not session.prompts.busy
+        return gone and of.store is environment.store
+
+    async def rename(self, session_id: SessionId, wanted: str) -> str:
+        """Opens no session: an open one has the rules of the window that opened it.
+
+        Returns the title. Raises as `session_title.rename`, UnknownSession.
+        """
+        environment = await self.shared.ready()
+        async with self.open.opening:
+            session = self.open.find(session_id)
+            if session is None:
+                return await rename_stored(environment.store, session_id, self.open.owner, wanted)
+        return await session.rename(wanted)
 
     async def archive(self, session_id: SessionId) -> tuple[Archived, ...]:
         environment = await self.shared.ready()

@@ -1,11 +1,16 @@
 """Renames a session."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from sidecar.core.errors import BadRequest
+from sidecar.core.parts import SessionId
 from sidecar.session.log.channel import Channel
 from sidecar.session.log.events import TitleChanged
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.ownership import Ownership
+from sidecar.store.format.values import Owner, PutSession
+from sidecar.store.journal import Store
 
 LONGEST_TITLE = 200
 """Characters."""
@@ -21,10 +26,28 @@ async def rename(
 
     Raises BadRequest for one that is empty or too long, SessionOwned, StorageFailed.
     """
-    title = " ".join(wanted.split())
-    if not title or len(title) > LONGEST_TITLE:
-        raise BadRequest(f"a title has 1 to {LONGEST_TITLE} characters", "params.title")
+    title = _title(wanted)
     await writable(None)
     await log.entry.rename(title)
     channel.publish(TitleChanged(log.row.id, channel.next_seq(), title))
+    return title
+
+
+async def rename_stored(store: Store, session_id: SessionId, owner: Owner, wanted: str) -> str:
+    """Renames a session that is not open here; raises UnknownSession, too."""
+    title, row = _title(wanted), await store.sessions.row(session_id)
+    ownership = Ownership(store, session_id, owner)
+    if not await ownership.claim():
+        raise ownership.refusal()
+    try:
+        await store.write(PutSession(replace(row, title=title)))
+    finally:
+        await store.leases.release(session_id, owner.token)
+    return title
+
+
+def _title(wanted: str) -> str:
+    title = " ".join(wanted.split())
+    if not title or len(title) > LONGEST_TITLE:
+        raise BadRequest(f"a title has 1 to {LONGEST_TITLE} characters", "params.title")
     return title

@@ -34,8 +34,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         return {"sessions": lines, **({} if cursor is None else {"nextCursor": cursor})}
 
     async def rename(_: Connection, params: SessionRenameParams, __: Ticket) -> Json:
-        session = await sessions.get(SessionId(params.session_id))
-        return {"title": await session.rename(params.title)}
+        return {"title": await sessions.rename(SessionId(params.session_id), params.title)}
 
     async def delete(_: Connection, params: SessionDeleteParams, __: Ticket) -> Json:
         force = params.force is True
