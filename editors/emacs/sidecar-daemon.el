@@ -207,13 +207,13 @@ which are shown without it."
 
 (defun sidecar-call (desk method &rest params)
   "Ask the daemon of DESK for METHOD about its session, with PARAMS, and wait.
-PARAMS that name a folder, as `:cwd', and a search are not about a session."
+PARAMS that name a folder, as `:cwd', are not about a session."
   ;; A buffer that is only behind its file would count as one with unsaved work.
   (sidecar-settle desk)
   (sidecar--flush desk)
   (condition-case problem
       (jsonrpc-request (sidecar-desk-connection desk) method
-                       (if (or (plist-member params :cwd) (eq method :session/search)) params
+                       (if (plist-member params :cwd) params
                          `(:sessionId ,(sidecar-session desk) ,@params))
                        :timeout 60)
     (jsonrpc-error

@@ -24,9 +24,9 @@
            (plist-get (sidecar-call (sidecar-desk) :session/rename :title title) :title)))
 
 (defun sidecar-search (words &optional cursor)
-  "Open a session in one of whose texts all WORDS stand, at the match.
+  "Open a session of this folder in one of whose texts all WORDS stand, there.
 Words in double quotes stand together.  CURSOR is where to go on."
-  (interactive "sSearch all sessions: ")
+  (interactive "sSearch the folder's sessions: ")
   (let* ((desk (sidecar-desk)) (lines (sidecar-search--lines desk words cursor))
          (line (if lines (sidecar-search--choose lines)
                  (user-error "No session has these words in one of its texts")))
@@ -48,6 +48,7 @@ Words in double quotes stand together.  CURSOR is where to go on."
 Give an alist from lines to a session and its match, or to where to go on."
   (let (lines)
     (while (let ((page (apply #'sidecar-call desk :session/search :query words
+                              :cwd (sidecar-desk-root desk)
                               (and cursor (list :cursor cursor)))))
              (seq-do (lambda (one)
                        (let ((session (plist-get one :session)))

@@ -1,5 +1,6 @@
---- Words in the texts of all sessions, whatever their folder.
+--- Words in the texts of the folder's sessions.
 local chat = require("sidecar.chat")
+local config = require("sidecar.config")
 local daemon = require("sidecar.daemon")
 local session = require("sidecar.session")
 
@@ -33,7 +34,9 @@ end
 --- Reads page by page, then has a match chosen, whose session is opened there.
 function M.find(query, cursor, found)
   found = found or {}
-  daemon.request("session/search", { query = query, cursor = cursor }, function(page, err)
+  -- Sessions of other folders are opened in theirs, which have rules and settings of their own.
+  local asked = { query = query, cursor = cursor, cwd = config.root() }
+  daemon.request("session/search", asked, function(page, err)
     if err then
       return session.say(err.message, vim.log.levels.ERROR)
     end
