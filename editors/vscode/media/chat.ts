@@ -127,7 +127,10 @@ function take(message: ToChat): void {
 
 /** Send, and remember what was said. */
 function hand(message: FromChat): void {
-  if (message.type === "send" && message.text) lately.splice(0, lately.length, ...lately.slice(1 - MOST_SENT), message.text);
+  if (message.type === "send") {
+    if (message.text) lately.splice(0, lately.length, ...lately.slice(1 - MOST_SENT), message.text);
+    transcript.toEnd();
+  }
   send(message);
 }
 

@@ -9,5 +9,10 @@ export function diffLines(diff: string): HTMLElement {
     const kind = line.startsWith("+") ? ".added" : line.startsWith("-") ? ".removed" : "";
     return el(`span.line${kind}`, {}, `${line || " "}\n`);
   });
-  return el("pre.diff", { tabindex: 0, role: "region", "aria-label": "Changes" }, ...shown);
+  return el("pre.diff", { tabindex: 0, role: "group", "aria-label": "Changes" }, ...shown);
+}
+
+/** How many lines came and went, where any did. */
+export function figures(added: number, removed: number): HTMLElement[] {
+  return [...(added ? [el("span.figure.added", {}, `+${added}`)] : []), ...(removed ? [el("span.figure.removed", {}, `−${removed}`)] : [])];
 }

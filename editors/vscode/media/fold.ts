@@ -11,6 +11,7 @@ export class Fold {
   readonly body: HTMLElement;
   readonly element: HTMLElement;
   private readonly toggle: HTMLButtonElement;
+  private readonly line: HTMLElement;
   /** The user said which way; it is not unfolded or folded for them any more. */
   private chosen = false;
 
@@ -27,12 +28,14 @@ export class Fold {
         onclick: () => {
           this.chosen = true;
           this.open = !this.open;
+          if (this.open) this.show();
         },
       },
       this.head,
       icon("chevron"),
     );
-    this.element = el("div.fold", {}, el("div.fold-line", {}, this.toggle, this.actions), this.body);
+    this.line = el("div.fold-line", {}, this.toggle, this.actions);
+    this.element = el("div.fold", {}, this.line, this.body);
     this.element.classList.add(kind);
   }
 
@@ -44,6 +47,12 @@ export class Fold {
     this.body.hidden = !open;
     if (open) this.drawn();
     this.toggle.setAttribute("aria-expanded", String(open));
+  }
+
+  /** Bring as much of it into sight as there is room for, its line above all. */
+  show(): void {
+    this.element.scrollIntoView({ block: "nearest" });
+    this.line.scrollIntoView({ block: "nearest" });
   }
 
   /** Unfold or fold it, unless the user chose. */

@@ -54,6 +54,7 @@ export class Questions {
     const why = ((toolCall._meta?.["sidecar"] ?? {}) as Record<string, unknown>)["why"];
     const title = visible(toolCall.title ?? "A tool");
     const hunks = (toolCall.content ?? []).filter(({ type }) => type === "diff") as unknown as Hunk[];
+    const asks = hunks.length ? "May this be changed?" : "May this run?";
     const answer = (optionId: string) => {
       this.shown.delete(id);
       this.send({ type: "answer", id, optionId });
@@ -62,12 +63,12 @@ export class Questions {
     };
     const sorted = [...options].sort((one, other) => Number(other.kind in LOOKS) - Number(one.kind in LOOKS));
     const buttons = sorted.map(({ optionId, name, kind }) => button(visible(name), () => answer(optionId), undefined, LOOKS[kind] ?? "link"));
-    if (options.some(({ kind }) => kind === "reject_once")) buttons.push(button("Reject, and Say Why…", () => this.send({ type: "reject", id }), undefined, "link"));
-    if (hunks.length) buttons.push(button("Open Diff", () => this.send({ type: "showQuestion", id }), undefined, "link"));
+    if (options.some(({ kind }) => kind === "reject_once")) buttons.push(button("Reject and say why…", () => this.send({ type: "reject", id }), undefined, "link"));
+    if (hunks.length) buttons.push(button("Open diff", () => this.send({ type: "showQuestion", id }), undefined, "link"));
     return el(
       "section.question",
-      { role: "group", "aria-label": `May this run? ${title}` },
-      el("p.asks", {}, icon("lock"), el("span", {}, "May this run?"), el("strong.target", { title }, command === undefined ? title : title.split("\n")[0])),
+      { role: "group", "aria-label": `${asks} ${title}` },
+      el("p.asks", {}, icon("lock"), el("span", {}, asks), command === undefined && el("strong.target", { title }, title)),
       el("div.given", {}, ...(hunks.length ? [diffLines(visible(unified(hunks)))] : shown(given, title))),
       typeof why === "string" && el("p.why", {}, visible(why)),
       el("div.answers", {}, ...buttons),
@@ -79,5 +80,5 @@ export class Questions {
 function shown(given: Record<string, unknown>, title: string): HTMLElement[] {
   const { command, ...others } = given;
   if (typeof command !== "string") return says(title, given) ? [] : inputs(given);
-  return [el("pre.command", { tabindex: 0, role: "region", "aria-label": "Command" }, visible(command)), ...inputs(others)];
+  return [el("pre.command", { tabindex: 0, role: "group", "aria-label": "Command" }, visible(command)), ...inputs(others)];
 }

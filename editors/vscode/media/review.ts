@@ -2,7 +2,7 @@
 
 import type { FromChat, Reviewed } from "../src/views/messages";
 import { turned } from "../src/unified";
-import { diffLines } from "./diff";
+import { diffLines, figures } from "./diff";
 import { button, el, fill } from "./dom";
 import { Fold } from "./fold";
 import { icon } from "./icons";
@@ -14,7 +14,9 @@ export interface Marks {
 }
 
 export class Review {
-  private readonly fold = new Fold("reviewed", () => this.look());
+  private readonly fold = new Fold("reviewed", () => this.unfolded());
+  /** The user did something, and is to see the outcome. */
+  private wanted = false;
   private readonly name: string;
   private figures: HTMLElement[] = [];
   private seen: Reviewed | undefined;
@@ -38,7 +40,7 @@ export class Review {
   /** Say how many lines the turn changed, up to a checkpoint; what is left of them is asked for anew. */
   count(added: number, removed: number, to: string | undefined): void {
     this.to = to;
-    this.figures = [el("span.figure.added", {}, `+${added}`), el("span.figure.removed", {}, `−${removed}`)];
+    this.figures = figures(added, removed);
     this.fold.label = `${this.path}, ${added} lines added, ${removed} removed: review`;
     this.draw();
     if (this.fold.open) this.look();
@@ -49,6 +51,13 @@ export class Review {
     this.seen = { ...seen, undo: seen.undo ?? this.seen?.undo ?? "" };
     this.draw();
     if (seen.undo && !this.fold.open) this.fold.open = true;
+    if (this.wanted) this.fold.show();
+    this.wanted = false;
+  }
+
+  private unfolded(): void {
+    this.wanted = true;
+    this.look();
   }
 
   /** While a turn runs nothing can be taken back, and so nothing is planned. */
@@ -58,6 +67,7 @@ export class Review {
   }
 
   private takeBack(hunk?: string): void {
+    this.wanted = true;
     this.send({ type: "takeBack", from: this.from, path: this.path, ...(hunk !== undefined && { hunks: [hunk] }) });
   }
 

@@ -2,7 +2,7 @@
 
 import type { ToolCallChanged, ToolCallStarted, UpdateOrigin } from "sidecar-protocol";
 import type { FromChat } from "../src/views/messages";
-import { diffLines } from "./diff";
+import { diffLines, figures } from "./diff";
 import { button, el, fill, visible, visibleName } from "./dom";
 import { Fold } from "./fold";
 import { icon, type Picture } from "./icons";
@@ -10,6 +10,8 @@ import { icon, type Picture } from "./icons";
 type Call = ToolCallStarted | ToolCallChanged;
 
 const VERBS: Record<string, string> = { read: "Read", edit: "Edit", search: "Search", execute: "Run" };
+/** Why a call failed that nothing is wrong with. */
+const ENDS: Record<string, string> = { denied: "rejected", cancelled: "stopped", interrupted: "interrupted" };
 const STATES: Record<string, string> = { pending: "waiting", in_progress: "running", completed: "done", failed: "failed" };
 /** Lines of a diff that is shown without being asked for. */
 const SHORT_DIFF = 14;
@@ -64,6 +66,8 @@ export class ToolCall {
   }
 
   private get target(): string {
+    // While its input comes, the title is the tool's name.
+    if (this.input === undefined && this.status === "pending" && VERBS[this.kind] && !this.title.includes(" ")) return "…";
     return this.title.replace(/^(Read|Edit|Write|Search|Run) /, "");
   }
 
@@ -71,7 +75,7 @@ export class ToolCall {
     const state = this.asked ? "waits for your permission" : (STATES[this.status] ?? this.status);
     const { failed } = this;
     this.element.dataset["status"] = failed ? "failed" : this.status;
-    this.fold.label = `${this.label}, ${failed ? "failed" : state}`;
+    this.fold.label = `${this.label}, ${failed ? (this.end ?? "failed") : state}`;
     const verb = VERBS[this.kind];
     fill(
       this.fold.head,
@@ -92,6 +96,10 @@ export class ToolCall {
     return this.status === "failed" || (typeof code === "number" && code !== 0);
   }
 
+  private get end(): string | undefined {
+    return ENDS[String(this.metadata["failure"])];
+  }
+
   private picture(failed: boolean): Picture {
     if (this.asked) return "lock";
     if (failed) return "failed";
@@ -101,9 +109,8 @@ export class ToolCall {
   private figures(): HTMLElement[] {
     const { additions, deletions, exitCode } = this.metadata;
     if (this.asked) return [el("span.figure.asked", {}, "needs permission")];
-    if (typeof additions === "number") {
-      return [el("span.figure.added", {}, `+${additions}`), el("span.figure.removed", {}, `−${deletions ?? 0}`)];
-    }
+    if (typeof additions === "number") return figures(additions, typeof deletions === "number" ? deletions : 0);
+    if (this.end) return [el("span.figure", {}, this.end)];
     if (typeof exitCode === "number" && exitCode !== 0) return [el("span.figure.removed", {}, `exit ${exitCode}`)];
     return [];
   }

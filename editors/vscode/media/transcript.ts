@@ -240,7 +240,7 @@ export class Transcript {
     const told = `${lasting ?? words}: ${sizes}`;
     const undo = () => this.send({ type: "run", command: "undoCompaction", argument: compactionId });
     const back = status === "completed" && !lasting && button("Undo", undo);
-    const line = el("div.compaction", { role: "note" }, icon("compact"), el("span", {}, lasting ? told : `${told} (${cause})`), back);
+    const line = el("div.compaction", { role: "note" }, icon("compact"), el("span", {}, lasting || status === "undone" ? told : `${told} (${cause})`), back);
     if (before) before.replaceWith(line);
     else this.list.append(line);
     this.compactions.set(compactionId, line);
@@ -300,7 +300,8 @@ export class Transcript {
     return scrollHeight - scrollTop - clientHeight < NEAR;
   }
 
-  private toEnd(): void {
+  /** Show the end and follow it. */
+  toEnd(): void {
     this.element.scrollTop = this.element.scrollHeight;
     this.following = true;
     this.jump.hidden = true;

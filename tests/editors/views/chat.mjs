@@ -24,6 +24,11 @@ function inPieces(update) {
 /** The conversation as it is read, without what only one that watched can know. */
 const read = async () => (await page.locator(".turns").innerText()).replace(/Thought for \d+ s/g, "Thought").replace("meanwhile", "").replace(/\n\s*(?=\n)/g, "");
 
+const inSight = (locator) => locator.evaluate((element) => {
+  const [{ top, bottom }, within] = [element, document.querySelector(".transcript")].map((each) => each.getBoundingClientRect());
+  return top >= within.top - 1 && bottom <= within.bottom + 1;
+});
+
 const updates = (all) => ({ type: "updates", updates: all });
 const ready = { type: "ready", readOnly: false, model: "claude-sonnet-4-6" };
 let live = "";
@@ -79,7 +84,7 @@ const steps = {
     const [{ toolCall, options }] = said.questions;
     await view.post({ type: "questions", questions: [{ id: 7, toolCall, options }] });
     assert.match(await view.said(), /asks for permission: Edit greeting.py/);
-    await page.getByRole("group", { name: "May this run? Edit greeting.py" }).waitFor();
+    await page.getByRole("group", { name: "May this be changed? Edit greeting.py" }).waitFor();
     await page.getByRole("button", { name: "Edit greeting.py, waits for your permission" }).waitFor();
     const lines = (await page.locator(".question pre.diff .line").allInnerTexts()).map((line) => line.trimEnd());
     assert.ok(lines.includes('-    return "Hello, " + name') && lines.includes("+def greet(name=None):"), lines.join("\n"));
@@ -175,6 +180,12 @@ const steps = {
     const at = await left();
     await view.post(updates([{ sessionUpdate: "notice", level: "info", message: "meanwhile" }]));
     assert.ok((await left()) >= at, "what comes does not pull down");
+    await input.fill("and also");
+    await page.keyboard.press("Enter");
+    assert.ok((await left()) < 2, "whoever sends sees what comes");
+    await view.sent("send");
+    await page.locator(".transcript").hover();
+    await page.mouse.wheel(0, -5000);
     await jump.click();
     assert.ok((await left()) < 2);
   },
@@ -229,6 +240,7 @@ const steps = {
     const hunks = ["@@ -1,3 +0,0 @@\n-# Summary\n-\n-Three.\n"];
     await view.post({ type: "reviewed", from, path: "summary.md", hunks });
     const hunk = page.getByRole("region", { name: "Change at line 1" });
+    assert.deepEqual(await page.locator(".reviewed", { hasText: "summary.md" }).locator(".fold-head .figure").allInnerTexts(), ["+3"], "nothing is said of no lines");
     assert.match(await hunk.innerText(), /\+# Summary/);
     await view.pictures("review");
     await page.setViewportSize({ width: 170, height: 760 });
@@ -243,6 +255,22 @@ const steps = {
     await page.getByRole("button", { name: "Undo", exact: true }).click();
     assert.deepEqual(await view.sent("takeBack"), [{ type: "takeBack", from, path: "summary.md", undo: "cp_9" }]);
     await page.getByRole("button", { name: /^summary.md, 3 lines added/ }).click();
+  },
+
+  async "what unfolds at the lower edge comes into sight"() {
+    const { checkpointId: from } = said.checkpoints[0];
+    const file = page.locator(".reviewed", { hasText: "greeting.py" });
+    await page.locator(".transcript").hover();
+    await page.mouse.wheel(0, -5000);
+    await file.evaluate((element) => {
+      element.scrollIntoView({ block: "end" });
+      element.querySelector("button").focus({ preventScroll: true });
+    });
+    await page.keyboard.press("Enter");
+    await view.sent("review");
+    await view.post({ type: "reviewed", from, path: "greeting.py", hunks: ["@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n"] });
+    assert.ok(await inSight(file.getByRole("region")));
+    await file.getByRole("button", { name: /^greeting.py/ }).click();
   },
 
   async "Restore goes back to before a turn, and the prompt comes back into the input"() {
@@ -291,6 +319,23 @@ const steps = {
     await page.getByText("The provider is overloaded. Trying again in 2 s (1 of 5).").waitFor();
   },
 
+  async "a call whose input comes has no target yet, and one that was rejected says so"() {
+    const call = { toolCallId: "late", kind: "edit", _meta: { sidecar: { turnId: "t", partId: "late", messageId: "m", seq: 9999 } } };
+    await view.post(updates([{ ...call, sessionUpdate: "tool_call", title: "edit_file", status: "pending" }]));
+    await page.getByRole("button", { name: "Edit …, waiting" }).waitFor();
+    const denied = { sidecar: { ...call._meta.sidecar, metadata: { failure: "denied" } } };
+    await view.post(updates([{ ...call, sessionUpdate: "tool_call_update", title: "Edit late.txt", status: "failed", rawInput: { path: "late.txt" }, rawOutput: "The user refused permission for this call.", _meta: denied }]));
+    await page.getByRole("button", { name: "Edit late.txt, rejected" }).getByText("rejected", { exact: true }).waitFor();
+  },
+
+  async "small letters in colours stand out from what is behind them"() {
+    for (const theme of ["dark", "light"]) {
+      await view.theme(theme);
+      for (const figure of [".figure.added", ".figure.removed"]) assert.ok((await view.contrast(figure)) >= 4.5, `${figure}, ${theme}`);
+    }
+    await view.theme("dark");
+  },
+
   async "a command that failed is opened at its end, one that did well at its beginning"() {
     const lines = [...Array(4000).keys()].map((line) => `line ${line}`).join("\n");
     for (const exitCode of [2, 0]) {
@@ -318,6 +363,7 @@ const steps = {
     assert.deepEqual(await view.sent("run"), [{ type: "run", command: "undoCompaction", argument: "cmp_1" }]);
     await view.post(updates([{ ...told, status: "undone" }]));
     assert.equal(await page.getByRole("button", { name: "Undo" }).count(), 0);
+    await page.locator(".compaction", { hasText: /^Compaction taken back: 84,012 → 31,000 tokens$/ }).waitFor();
   },
 
   async "a prompt that was refused is not lost, and a dead daemon is said"() {

@@ -125,6 +125,28 @@ class View {
     await this.theme("dark");
   }
 
+  /** The contrast of the first that a selector finds, by WCAG's formula. */
+  contrast(selector) {
+    return this.page.locator(selector).first().evaluate((element) => {
+      const drawn = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+      const fill = (colour) => {
+        drawn.fillStyle = colour;
+        drawn.fillRect(0, 0, 1, 1);
+      };
+      const light = () => {
+        const [red, green, blue] = [...drawn.getImageData(0, 0, 1, 1).data].map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+      };
+      const behind = [];
+      for (let each = element; each; each = each.parentElement) behind.unshift(getComputedStyle(each).backgroundColor);
+      behind.forEach(fill);
+      const back = light();
+      fill(getComputedStyle(element).color);
+      const [low, high] = [back, light()].sort((one, other) => one - other);
+      return (high + 0.05) / (low + 0.05);
+    });
+  }
+
   /** Press Tab until something whose name has these words is focused. */
   async tabTo(words, key = "Tab") {
     for (let step = 0; step < 80; step += 1) {

@@ -184,7 +184,7 @@ await play(desk, {
     await chat.locator(".working").waitFor({ state: "hidden" });
     await desk.say(chat, "create new.txt with `made`");
     await asked("new.txt").waitFor();
-    await chat.getByRole("button", { name: "Open Diff", exact: true }).waitFor();
+    await chat.getByRole("button", { name: "Open diff", exact: true }).waitFor();
     await page.setViewportSize({ width: 760, height: 600 });
     await desk.configure(join(given.server, "data/Machine/settings.json"), { "workbench.colorTheme": "Default Dark Modern" });
     await desk.picture("narrow");
