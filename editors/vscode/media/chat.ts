@@ -99,7 +99,7 @@ function take(message: ToChat): void {
     case "retrying":
       return transcript.retrying(message.retrying);
     case "draft":
-      return composer.put(message);
+      return composer.draft(message);
     case "reviewed":
       return transcript.reviewed(message);
     case "kept":

@@ -33,6 +33,7 @@ export class Composer {
   private readonly suggestions = new Suggestions(this.input);
   readonly element: HTMLElement;
   private working = false;
+  private drafted = "";
   private finding = 0;
   private readOnly = false;
 
@@ -64,10 +65,17 @@ export class Composer {
     return this.input.value;
   }
 
-  /** Put a draft into the input: a rolled-back prompt, what was refused. What was typed there stays below it. */
+  /** Put a draft into the input, such as a rolled-back prompt, in place of an earlier one that nobody changed. */
+  draft(draft: Draft): void {
+    if (this.text === this.drafted) this.input.value = "";
+    this.put(draft);
+    this.drafted = this.text;
+  }
+
+  /** Put a message back into the input. What was typed there stays below it. */
   put({ text, pictures }: Draft): void {
     const own = this.text.trim();
-    this.input.value = own && own !== text.trim() ? `${text}\n\n${own}` : text;
+    this.input.value = own && own !== text.trim() ? [text, own].filter(Boolean).join("\n\n") : text;
     this.attached.put(pictures);
     this.drawn();
     // Whoever is elsewhere stays there: in the palette, in an editor.

@@ -37,16 +37,17 @@ export async function compact(daemon: Daemon, sessions: Sessions, given?: string
     return;
   }
   const earned = !plan.breakEvenRequests ? "" : `, earned back after ${many(plan.breakEvenRequests, "request")}`;
-  const written = plan.asked ? `; summary: ${plan.asked[0]}` : "";
+  // The way to a summary stands before the model.
+  const written = plan.asked ? `; summary by ${plan.asked[0]?.replace(/^\w+ /, "")}` : "";
   const chosen = await window.showQuickPick<Line>(
     [
-      { label: `$(check) Compact to ${count(plan.tokensAfter)} tokens`, description: `from ${count(plan.tokensBefore)}; costs ${money(plan.price)}${earned}${written}`, apply: true },
-      { label: "$(list-tree) Look at each part…", description: "read it, or tick it to stay", look: true },
+      { label: `$(check) Compact to ${count(plan.tokensAfter)} tokens`, detail: `from ${count(plan.tokensBefore)}; costs ${money(plan.price)}${earned}${written}`, apply: true },
+      { label: "$(list-tree) Look at each part…", detail: "read it, or tick it to stay", look: true },
       { label: "$(close) Leave it as it is" },
       { label: "The plan", kind: QuickPickItemKind.Separator },
       ...summed(plan.plan),
     ],
-    { title: "Sidecar: Compact Now", placeHolder: "What would happen", matchOnDescription: true, ignoreFocusOut: true },
+    { title: "Sidecar: Compact Now", placeHolder: "What would happen", matchOnDetail: true, ignoreFocusOut: true },
   );
   if (chosen?.look) await commands.executeCommand("sidecar.openContext", instructions.trim());
   if (chosen?.apply) await carryOut(daemon, wish);
@@ -97,6 +98,6 @@ function summed(steps: CompactionStep[]): Line[] {
   return kinds.map(([kind, those]) => {
     const label = kind.replace(/^\w+/, (action) => ACTIONS[action] ?? action);
     const [before, after] = [those.map((s) => s.tokensBefore), those.map((s) => s.tokensAfter)].map((n) => n.reduce((a, b) => a + b, 0));
-    return { label, description: `${many(those.length, "part")}, ${count(before ?? 0)} → ${count(after ?? 0)} tokens` };
+    return { label, detail: `${many(those.length, "part")}, ${count(before ?? 0)} → ${count(after ?? 0)} tokens` };
   });
 }

@@ -90,7 +90,7 @@ function registerCommands(context: ExtensionContext, daemon: Daemon, sessions: S
   const tree = new SessionTree(daemon, sessions);
   const found: Record<string, (...given: never[]) => Promise<unknown>> = {
     ...sessionCommands(tree, daemon, sessions),
-    newSession: () => sessions.create(),
+    newSession: () => sessions.create().then(() => commands.executeCommand("sidecar.chat.focus")),
     openSession: () => openSession(daemon, sessions),
     sendTurn: (text?: string) => askAndSend(daemon, sessions, text),
     cancel: () => daemon.notify("session/cancel", { sessionId: sessions.id() }),

@@ -106,7 +106,7 @@ function counts(changes: FileChange[]): string {
 
 async function pickScope(): Promise<RestoreScope | undefined> {
   const lines: Line<RestoreScope>[] = [
-    { label: "Files and conversation", value: "both" },
+    { label: "Files and conversation", detail: "Your message comes back into the input.", value: "both" },
     { label: "Files only", detail: "The conversation stays.", value: "files" },
     { label: "Conversation only", detail: "Files stay as they are.", value: "conversation" },
   ];
@@ -139,7 +139,8 @@ function named(paths: string[]): string {
 
 async function told(sessions: Sessions, done: CheckpointRestoreResult, what: string, pictures: Picture[] = []): Promise<void> {
   await sessions.open(sessions.id());
-  if (done.restoredPrompt || pictures.length) sessions.draft(done.restoredPrompt ?? "", pictures);
+  // What was redone stands in the conversation again, and no longer in the input.
+  if (done.restoredPrompt || pictures.length || what === "Redone") sessions.draft(done.restoredPrompt ?? "", pictures);
   const { restored, merged, skipped } = done.files;
   const outcomes = [[restored, "restored"], [merged, "merged"], [skipped, "left as it is", "left as they are"]] as const;
   const parts = outcomes.filter(([files]) => files.length).map(([files, one, several = one]) => `${many(files.length, "file")} ${files.length === 1 ? one : several}`);

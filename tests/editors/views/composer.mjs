@@ -71,6 +71,19 @@ const steps = {
     assert.equal(await input.inputValue(), "a draft\nof two lines");
   },
 
+  async "a draft that nobody changed gives way to the next, and what was typed does not"() {
+    const draft = (text) => view.post({ type: "draft", text, pictures: [] });
+    await draft("rolled back");
+    assert.equal(await input.inputValue(), "rolled back\n\na draft\nof two lines");
+    await draft("rolled back further");
+    assert.equal(await input.inputValue(), "rolled back further");
+    await draft("");
+    assert.equal(await input.inputValue(), "", "it was redone");
+    await input.fill("a draft\nof two lines");
+    await draft("");
+    assert.equal(await input.inputValue(), "a draft\nof two lines");
+  },
+
   async "what was said in a session counts, and what was sent survives a reload"() {
     const origin = { sidecar: { turnId: "t", partId: "p", messageId: "m", seq: 1 } };
     await page.reload();

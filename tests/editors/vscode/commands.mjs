@@ -92,6 +92,8 @@ await play(desk, {
     await desk.picture("handoff");
     await desk.run("New Session");
     await desk.until("an empty session", async () => (await desk.figures()).about);
+    const chat = await desk.view("chat");
+    await desk.until("the focus in its input", () => chat.evaluate(() => document.hasFocus() && document.activeElement.tagName === "TEXTAREA"));
   },
 
   async "what cannot be done is said"() {

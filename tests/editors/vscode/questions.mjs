@@ -170,7 +170,7 @@ await play(desk, {
     await page.locator(".monaco-diff-editor .view-lines").last().click();
     await page.keyboard.press("Control+Backspace");
     await desk.picture("words");
-    await desk.fill("Reject", "replace `day 5 Anna` with `day 5 Mary` in story.md");
+    await desk.fill("Reject “Edit story.md”", "replace `day 5 Anna` with `day 5 Mary` in story.md");
     await chat.locator(".user", { hasText: "day 5 Mary" }).waitFor();
     await asked("story.md").waitFor();
     await chat.getByRole("button", { name: "Allow once" }).click();

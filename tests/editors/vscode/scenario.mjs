@@ -74,6 +74,7 @@ await play(desk, {
     await desk.run("Compact Now");
     await desk.fill("Compact Now", "keep what Anna said");
     await desk.row("Compact to").waitFor();
+    assert.match(await desk.row("Compact to").innerText(), /tokens\nfrom [\d,]+; costs [^]*; summary by offline/);
     await desk.picture("plan");
     await desk.pick("Compact to");
     await desk.toast("Compacted from").waitFor();
@@ -115,6 +116,8 @@ await play(desk, {
   async "redo brings it again"() {
     await desk.run("Redo");
     await desk.toast("Redone").waitFor();
+    const input = (await desk.view("chat")).getByRole("textbox", { name: "Message to Sidecar" });
+    await desk.until("no message that was sent", async () => (await input.inputValue()) === "");
     await desk.until("the agent's edit beside ours", () => disk("numbers.txt") === numbers({ 2: "zwei", 8: "EIGHT, by hand" }));
     await desk.until("it on the screen", async () => (await desk.text()).includes("zwei"));
     assert.equal(disk("made.txt"), "by the agent\n");

@@ -35,6 +35,7 @@ const dialog = page.locator(".monaco-dialog-box");
 async function search(words) {
   await pane.locator(".pane-header").hover();
   await title("Search Sessions").click();
+  await page.locator(".quick-input-message", { hasText: "Quotes hold words together." }).waitFor();
   await desk.fill("Search Sessions", words);
   await desk.until(`${words} to be looked for`, async () => {
     const told = await message.innerText().catch(() => "");

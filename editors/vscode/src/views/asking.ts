@@ -75,7 +75,7 @@ export class Asking extends Texts {
     const one = this.waiting.get(id);
     const option = one?.question.options.find(({ kind }) => kind === "reject_once");
     if (!one || !option) return;
-    const text = await window.showInputBox({ title: "Sidecar: Reject", prompt: "What should be done instead? Enter alone only rejects.", ignoreFocusOut: true });
+    const text = await window.showInputBox({ title: `Sidecar: Reject “${visible(one.question.toolCall.title?.split("\n")[0] ?? "this call")}”`, prompt: "What should be done instead? Enter alone only rejects.", ignoreFocusOut: true });
     if (text === undefined) return;
     if (!this.waiting.has(id)) return void inform("Sidecar: this question is answered or withdrawn already.");
     one.answer(option.optionId);

@@ -85,7 +85,7 @@ async function erase(info: SessionInfo | undefined, daemon: Daemon, sessions: Se
 async function search(words: string | undefined, tree: SessionTree): Promise<void> {
   const query = words ?? (await window.showInputBox({
     title: "Sidecar: Search Sessions",
-    prompt: "All words in one text of any session: message, answer, call or result. “\"…\"” holds words together.",
+    prompt: "All words in one text of any session: message, answer, call or result. Quotes hold words together.",
     value: tree.query,
   }));
   if (query?.trim()) await tree.find(query);
