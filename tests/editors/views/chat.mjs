@@ -91,6 +91,13 @@ const steps = {
     assert.ok(lines.includes(' """Greets people."""'), "lines around it");
     await page.locator(".question button:enabled").last().waitFor();
     await view.pictures("asking");
+    await page.setViewportSize({ width: 170, height: 700 });
+    for (const target of [".question .target", ".tool .target"]) {
+      const { width, right } = await page.locator(target).last().evaluate((element) => element.getBoundingClientRect());
+      assert.ok(width > 40 && right < 170, `${target} can be read in the narrowest bar`);
+    }
+    await view.pictures("asking-narrow", "dark", "light");
+    await page.setViewportSize({ width: 400, height: 760 });
     await input.focus();
     await view.tabTo("Allow once", "Shift+Tab");
     await page.keyboard.press("Enter");
@@ -267,7 +274,6 @@ const steps = {
       element.querySelector("button").focus({ preventScroll: true });
     });
     await page.keyboard.press("Enter");
-    await view.sent("review");
     await view.post({ type: "reviewed", from, path: "greeting.py", hunks: ["@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n"] });
     assert.ok(await inSight(file.getByRole("region")));
     await file.getByRole("button", { name: /^greeting.py/ }).click();

@@ -30,6 +30,12 @@ const steps = {
     assert.ok(Math.abs(drawn - meter.used / room) < 0.02, `${drawn} of the bar is drawn`);
     const mark = await page.locator(".mark").boundingBox();
     assert.ok(Math.abs((mark.x - bar.x) / bar.width - meter.compactAt / room) < 0.02);
+    await page.setViewportSize({ width: 170, height: 760 });
+    const [sizes, compact] = await Promise.all([page.locator(".sizes"), page.getByRole("button", { name: "Compact" })].map((each) => each.boundingBox()));
+    assert.ok(sizes.y + sizes.height <= compact.y + 1 || sizes.x + sizes.width <= compact.x + 1, "nothing covers the figures in the narrowest bar");
+    assert.ok(await page.locator(".sizes").evaluate((element) => element.scrollWidth <= element.clientWidth));
+    await view.pictures("narrow", "dark");
+    await page.setViewportSize({ width: 400, height: 760 });
     const colours = new Set();
     for (const zone of ["green", "yellow", "orange", "red"]) {
       await view.post({ type: "context", breakdown: { ...before, meter: { ...meter, zone } }, checkpoints });
