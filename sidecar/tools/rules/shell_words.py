@@ -345,9 +345,10 @@ def _parsed(text: str) -> "Node | None":
 def _tree(text: str) -> "Tree | None":
     from tree_sitter import Parser  # noqa: PLC0415 - most of a daemon's life needs none
 
-    data, end = text.encode(), time.thread_time() + MOST_TIME
+    parser, data = Parser(_language()), text.encode()
+    end = time.thread_time() + MOST_TIME
     try:
-        return Parser(_language()).parse(
+        return parser.parse(
             lambda at, _: data[at:], progress_callback=lambda _, __: time.thread_time() > end
         )
     except ValueError:
