@@ -23,6 +23,8 @@ await play(desk, {
     await desk.idle();
     await desk.send("run `echo ran > ran.txt`");
     await desk.toast("may this run?").locator("a", { hasText: "Always allow" }).waitFor();
+    // Nothing is allowed by a link that just came.
+    await page.waitForTimeout(600);
     await desk.toast("may this run?").locator("a", { hasText: "Allow once" }).click();
     await desk.idle();
     assert.equal(readFileSync(join(given.workspace, "ran.txt"), "utf8"), "ran\n");

@@ -88,6 +88,7 @@ await play(desk, {
   },
 
   async "what is selected is named in the chat by a key and from the editor's menu"() {
+    await desk.tab("a.txt").click();
     await page.locator(".editor-instance .view-lines").last().click();
     await page.keyboard.press("Control+Home");
     await page.keyboard.press("Shift+ArrowDown");

@@ -82,6 +82,7 @@ await play(desk, {
   },
 
   async "one that works stays, and why is said"() {
+    await desk.run("Show Explorer", "View");
     await desk.send("run `sleep 60`");
     await desk.toast("may this run?").waitFor();
     await archive();

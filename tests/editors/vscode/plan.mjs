@@ -62,6 +62,8 @@ await play(desk, {
   },
 
   async "a reload finds tab and ticks again"() {
+    // The editor writes what a tab keeps every few seconds.
+    await page.waitForTimeout(7000);
     await page.reload();
     await desk.figures();
     const tab = await inTab();
