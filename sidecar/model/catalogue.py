@@ -77,6 +77,44 @@ MODELS: Mapping[str, ModelInfo] = MappingProxyType(
 )
 KNOWN: tuple[str, ...] = tuple(MODELS)
 
+
+def _cautious(model_id: str, window: int | None = None) -> ModelInfo:
+    cache = replace(MARKED, minimum=1_024)
+    return ModelInfo(model_id, window or WINDOW, OUTPUT, CURRENT, cache=cache)
+
+
+def _other(
+    name: str, card: str, window: int = _M, above: int | None = None, tier: str = ""
+) -> ModelInfo:
+    info = replace(_cautious(name, window), price=_price(card), tier_above=above)
+    return replace(info, tier_price=_price(tier)) if tier else info
+
+
+# Those that pickers of models show: what they say of a model must take no import.
+_OTHERS = {
+    info.id: info
+    for info in (
+        _other("gpt-6.1-sol", "2 10 2.50 2.50 0.10", 1_050_000, 272_000, "4 15 5 5 0.20"),
+        _other("gpt-6.1-terra", "1 5 1.25 1.25 0.05", 1_050_000, 272_000, "2 7.50 2.50 2.50 0.10"),
+        _other("gpt-6-astra", "10 50 12.50 12.50 1", 1_050_000, 272_000, "20 75 25 25 2"),
+        _other(
+            "gpt-6-luna",
+            "0.10 0.50 0.125 0.125 0.01",
+            1_050_000,
+            272_000,
+            "0.20 0.75 0.25 0.25 0.02",
+        ),
+        _other("gpt-5.5", "5 30 5 5 0.50", _M, 272_000, "10 45 10 10 1"),
+        _other("gemini-3.8-flash", "0.75 3.75 0.75 0.75 0.075"),
+        _other("gemini-3.1-pro-preview", "2 12 2 2 0.20", _M, 200_000, "4 18 4 4 0.40"),
+        _other("gemini-3.5-flash-lite", "0.30 2.50 0.30 0.30 0.03"),
+        _other("deepseek-v4-pro", "1.32 3.96 1.32 1.32 0.044"),
+        _other("deepseek-v4-flash", "0.30 1.20 0.30 0.30 0.006"),
+    )
+}
+_AT_THEIR_OWN: frozenset[ProviderKind] = frozenset({"openai", "gemini", "deepseek"})
+"""Kinds at which those have these prices."""
+
 _CLAUDE: frozenset[ProviderKind] = frozenset({"anthropic", "bedrock", "vertex", "foundry"})
 _PRICED_AS: Mapping[ProviderKind, str] = {
     "openai": "openai",
@@ -117,18 +155,14 @@ def lookup_at(
         dearer = dearer or (kind == "bedrock" and "global." not in model_id)
         info = _dearer(lookup(model_id)) if dearer else lookup(model_id)
         return replace(info, compaction=0) if kind == "bedrock" else info
-    found = _from_genai_prices(model_id, _PRICED_AS.get(kind)) or _cautious(model_id)
+    listed = _OTHERS.get(model_id) if kind in _AT_THEIR_OWN else None
+    found = listed or _from_genai_prices(model_id, _PRICED_AS.get(kind)) or _cautious(model_id)
     cache = rules_of(kind, model_id)
     if cache.by == "marks" and not cache.minimum:
         name = model_id.rpartition("/")[2].replace(".", "-")
         cache = replace(cache, minimum=lookup(name).cache.minimum)
     found = replace(found, cache=cache)
     return replace(found, window=_M) if kind == "gemini" and found.window == WINDOW else found
-
-
-def _cautious(model_id: str, window: int | None = None) -> ModelInfo:
-    cache = replace(MARKED, minimum=1_024)
-    return ModelInfo(model_id, window or WINDOW, OUTPUT, CURRENT, cache=cache)
 
 
 def _dearer(info: ModelInfo) -> ModelInfo:

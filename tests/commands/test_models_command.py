@@ -62,3 +62,15 @@ def test_pickers_show_what_the_command_lists(start: Start, workspace: Path) -> N
     )
     assert told["claude-haiku-5-5"].startswith("1M tokens")
     assert told["claude-haiku-5-5"].endswith("$0.5 out · cache 5/60 min")
+
+
+def test_what_pickers_say_imports_no_list_of_prices() -> None:
+    """A quarter of a second of every window's first session."""
+    code = (
+        "import sys; from sidecar.config import Config; from sidecar.model.models import Models;"
+        "from sidecar.core.prompt.pricing import in_words; m = Models(lambda: 0, lambda: 0.0);"
+        "m.configure(Config()); print(len([in_words(m.info(name)) for name in m.known]));"
+        "assert 'genai_prices' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, stdout=-1, text=True)
+    assert int(done.stdout) > 30

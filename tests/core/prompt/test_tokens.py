@@ -29,6 +29,7 @@ from sidecar.core.prompt.tokens import (
     count_media,
     observe,
 )
+from sidecar.model import catalogue
 from sidecar.model.catalogue import KNOWN, MODELS, lookup, lookup_at
 
 
@@ -176,6 +177,9 @@ AT_CLOUDS: list[tuple[ProviderKind, str, str, str]] = [
 ]
 
 
+AT_VENDORS: dict[str, ProviderKind] = {"gpt": "openai", "gemini": "gemini", "deepseek": "deepseek"}
+
+
 @pytest.mark.parametrize(("kind", "spelt", "provider", "region"), AT_CLOUDS)
 @pytest.mark.parametrize("name", CLAUDE)
 def test_our_prices_are_those_of_the_catalogue(
@@ -199,6 +203,17 @@ def test_our_prices_are_those_of_the_catalogue(
         except LookupError:
             pytest.skip(f"genai-prices does not know {asked}")
         assert theirs.total_price == card / 1_000, (name, field)
+
+
+@pytest.mark.parametrize("name", catalogue._OTHERS)
+def test_what_pickers_say_of_a_model_is_what_the_catalogue_knows(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = AT_VENDORS[name.partition("-")[0]]
+    ours = lookup_at.__wrapped__(name, kind, None)
+    monkeypatch.setattr(catalogue, "_OTHERS", {})
+    assert ours == lookup_at.__wrapped__(name, kind, None)
+    assert ours.price is not None
 
 
 def test_a_region_at_vertex_costs_a_tenth_more() -> None:
