@@ -125,7 +125,7 @@ def _is_out(path: Path, base: Path) -> bool:
         # Looked at no closer, which would ask the host of an automounter's folder.
         if absolute and len(path.parts) > 2 and os.path.lexists("/" + path.parts[1]):
             return True
-        if _depends(path):
+        if _depends(path, base):
             return True
         # Some programs resolve `..` textually, whatever link stands before.
         for real in map(Path, map(os.path.realpath, (path, spelt))):
@@ -137,13 +137,18 @@ def _is_out(path: Path, base: Path) -> bool:
     return False
 
 
-def _depends(path: Path) -> bool:
-    """Whether a path leads through /proc or /dev, which differ by process, or too far."""
+def _depends(path: Path, base: Path) -> bool:
+    """Whether a path leads through /proc or /dev, which differ by process, or too far.
+
+    Not where the workspace lies there itself, as in /dev/shm.
+    """
     at, left, links = "/", [*reversed(path.parts[1:])], 0
     while left:
         step = os.path.normpath(os.path.join(at, left.pop()))
         links += os.path.islink(step)
-        if step in ("/proc", "/dev") or links > MAX_LINKS or len(os.fsencode(step)) >= LONGEST_PATH:
+        if step in ("/proc", "/dev") and not base.is_relative_to(step):
+            return True
+        if links > MAX_LINKS or len(os.fsencode(step)) >= LONGEST_PATH:
             return True
         target = os.readlink(step) if os.path.islink(step) else ""
         left += reversed([part for part in Path(target).parts if part.strip("/")])

@@ -3,6 +3,9 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +19,7 @@ from sidecar.tools.rules.tables.programs import PROGRAMS
 from sidecar.tools.shell import scrubbed
 from sidecar.tools.tool_contract import ToolContext
 from tests.examples import examples
+from tests.memory import MEMORY
 from tests.tools.rules.decisions import decided
 from tests.tools.rules.ways import hostile, ordinary
 
@@ -216,6 +220,19 @@ def test_a_link_that_is_another_for_each_process_is_asked_about(
         assert isinstance(decided(command, work, "shell:cat *", "shell:grep *"), Ask)
     (work.cwd / "plain").symlink_to("sub/../f")
     assert decided("cat plain", work, "shell:cat *") == Allow()
+
+
+def test_a_rule_holds_in_a_workspace_in_shared_memory_too(context: ToolContext) -> None:
+    if not MEMORY.is_dir():
+        pytest.skip("this system has no /dev/shm")
+    with TemporaryDirectory(dir=MEMORY) as folder, TemporaryDirectory(dir=MEMORY) as other:
+        there = replace(context, cwd=Path(folder))
+        (there.cwd / "f").write_text("")
+        (there.cwd / "own").symlink_to("/dev/fd/3")
+        (there.cwd / "way").symlink_to("/dev/null")
+        assert decided("cat f", there, "shell:cat *") == Allow()
+        for name in ("own", "way", f"../{Path(other).name}"):
+            assert isinstance(decided(f"cat {name}", there, "shell:cat *"), Ask), name
 
 
 def test_the_reason_is_told(work: ToolContext) -> None:
