@@ -26,7 +26,6 @@ class Pattern:
     `literal`: the only name matched, or "". `piece`: text in every matching name, or "".
     """
 
-    expression: str
     regex: "re.Pattern[str]"
     include: bool
     folders_only: bool
@@ -49,10 +48,8 @@ def parsed(line: str) -> Pattern | None:
         return None
     if not signs:
         return None
-    expression = (_step(signs) if plain else _path(signs)) + r"\Z"
     return Pattern(
-        expression,
-        re.compile(expression),
+        re.compile((_step(signs) if plain else _path(signs)) + r"\Z"),
         include=line == body,
         folders_only=name != body,
         plain=plain,

@@ -78,7 +78,7 @@ def _says(line: str) -> bool:
 
 def _any(patterns: Iterable[Pattern]) -> Joined:
     """Joins lines, few at a time: no match of one expression can be interrupted."""
-    texts = [f"(?:{p.expression})" for p in patterns]
+    texts = [f"(?:{p.regex.pattern})" for p in patterns]
     starts = range(0, len(texts), MOST_JOINED)
     return tuple(re.compile("|".join(texts[start : start + MOST_JOINED])) for start in starts)
 
