@@ -17,6 +17,8 @@ export class Questions {
   readonly element = el("div.questions");
   private readonly shown = new Map<number, HTMLElement>();
   private settling: ReturnType<typeof setTimeout> | undefined;
+  /** What had the focus, which whoever went nowhere else gets back. */
+  private held: HTMLElement | null = null;
 
   constructor(private readonly send: (message: FromChat) => void, private readonly after: () => void) {}
 
@@ -33,14 +35,17 @@ export class Questions {
 
   private put(): void {
     const before = [...this.element.children];
+    const focused = document.activeElement as HTMLElement | null;
     fill(this.element, ...this.shown.values());
     if (before.length === this.shown.size && before.every((child) => child.parentNode)) return;
     clearTimeout(this.settling);
-    const held = document.activeElement as HTMLElement | null;
+    // What is drawn anew or disabled loses the focus.
+    if (this.element.contains(focused)) this.held = focused;
     this.enable(false);
     this.settling = setTimeout(() => {
       this.enable(true);
-      if (held && this.element.contains(held)) held.focus();
+      if (document.activeElement === document.body && this.held?.isConnected) this.held.focus();
+      this.held = null;
     }, SETTLED);
   }
 

@@ -131,16 +131,35 @@ const steps = {
     const options = [{ optionId: "o", name: "Allow once", kind: "allow_once" }];
     const question = (id, command) => ({ id, options, toolCall: { toolCallId: `p${id}`, title: `Run ${command}`, kind: "execute", rawInput: { command } } });
     const settled = () => page.locator(".question button:enabled").last().waitFor();
-    const before = (await view.sent("answer")).length;
+    await view.sent();
     await view.post({ type: "questions", questions: [question(40, "make test")] });
     await settled();
     const { x, y, width, height } = await page.locator(".question button").first().boundingBox();
     await view.post({ type: "questions", questions: [question(40, "make test"), question(41, "curl x")] });
     await page.mouse.click(x + width / 2, y + height / 2);
-    assert.equal((await view.sent("answer")).length, before);
+    assert.deepEqual(await view.sent("answer"), []);
     await settled();
     await page.mouse.dblclick(x + width / 2, y + height / 2);
-    assert.deepEqual((await view.sent("answer")).slice(before).map(({ id }) => id), [41]);
+    assert.deepEqual((await view.sent("answer")).map(({ id }) => id), [41]);
+    await view.post({ type: "questions", questions: [] });
+  },
+
+  async "whoever is on an answer stays there when another question comes, and whoever went on is left alone"() {
+    const options = [{ optionId: "o", name: "Allow once", kind: "allow_once" }];
+    const question = (id) => ({ id, options, toolCall: { toolCallId: `p${id}`, title: `Run ${id}`, kind: "execute", rawInput: { command: `${id}` } } });
+    const settled = () => page.locator(".question button:enabled").last().waitFor();
+    const button = page.locator(".question button").first();
+    await view.post({ type: "questions", questions: [question(50)] });
+    await settled();
+    await button.focus();
+    await view.post({ type: "questions", questions: [question(50), question(51)] });
+    await view.post({ type: "questions", questions: [question(50), question(51), question(52)] });
+    await settled();
+    assert.ok(await button.evaluate((element) => element === document.activeElement));
+    await view.post({ type: "questions", questions: [question(50), question(51)] });
+    await input.focus();
+    await settled();
+    assert.ok(await input.evaluate((element) => element === document.activeElement));
     await view.post({ type: "questions", questions: [] });
   },
 
