@@ -1,6 +1,6 @@
 /** The chat's page: takes messages of the extension and shows them. */
 
-import type { Block, Draft, FromChat, Kept, Picture, ToChat } from "../src/views/messages";
+import type { Block, Draft, FromChat, Kept, ToChat } from "../src/views/messages";
 import { Composer } from "./composer";
 import { button, el, fill } from "./dom";
 import { host } from "./host";
@@ -20,10 +20,11 @@ const MOST_REVIEWED = 300;
 const { send, kept, keep } = host<FromChat, Kept>();
 // Read before the input is made, which keeps what is in it. A view that was hidden has it; after a reload, the extension.
 const before = kept();
-const lately = before?.sent ?? [];
+let lately: readonly string[] = before?.sent ?? [];
 /** What is typed is known to be all there is: the extension is told of it. */
 let whole = before !== undefined;
-let told: Picture[] = [];
+/** What it was told last. */
+let told: Pick<Kept, "pictures" | "sent"> = { pictures: [], sent: [] };
 const plan = el("details.plan", { hidden: true }, el("summary"), el("div"));
 const welcome = el("div.welcome");
 const banner = el("div.banner", { role: "alert", hidden: true });
@@ -106,7 +107,7 @@ function take(message: ToChat): void {
       for (const name of message.kept.reviewed ?? []) reviewed.add(name);
       if (whole) return;
       whole = true;
-      lately.unshift(...message.kept.sent);
+      lately = [...message.kept.sent, ...lately];
       return composer.put(message.kept);
     case "editor":
       composer.editor = message.shown;
@@ -128,7 +129,7 @@ function take(message: ToChat): void {
 /** Send, and remember what was said. */
 function hand(message: FromChat): void {
   if (message.type === "send") {
-    if (message.text) lately.splice(0, lately.length, ...lately.slice(1 - MOST_SENT), message.text);
+    if (message.text) lately = [...lately.slice(1 - MOST_SENT), message.text];
     transcript.toEnd();
   }
   send(message);
@@ -139,10 +140,10 @@ function remember({ text, pictures }: Draft): void {
   keep({ text, pictures, sent: lately });
   if (!whole) return;
   const small = pictures.reduce((sum, { data }) => sum + data.length, 0) <= MOST_KEPT ? pictures : [];
-  // Pictures are large, and what is typed is told letter by letter: a page may end at any moment.
-  const same = small.length === told.length && small.every((one, index) => one === told[index]);
-  told = small;
-  send({ type: "keep", kept: { text, sent: lately, ...(!same && { pictures: small }) } });
+  // Both are large, and what is typed is told letter by letter: a page may end at any moment.
+  const same = small.length === told.pictures.length && small.every((one, index) => one === told.pictures[index]);
+  send({ type: "keep", kept: { text, ...(lately !== told.sent && { sent: lately }), ...(!same && { pictures: small }) } });
+  told = { pictures: small, sent: lately };
 }
 
 /** What was sent, each text where it was sent last: in any session, then in this one. */

@@ -102,11 +102,14 @@ const steps = {
 
   async "what the extension kept comes back where the page has nothing of its own"() {
     await view.sent();
+    await say("first");
+    const { sent } = (await view.sent("keep")).map(({ kept }) => kept).find((kept) => kept.sent);
+    assert.deepEqual(sent, ["first", "second\nof two lines", "third", "first", "first"]);
     await input.fill("typed");
     await page.waitForFunction(() => window.sent.some(({ type, kept }) => type === "keep" && kept.text === "typed"));
-    const [{ kept }] = (await view.sent("keep")).slice(-1);
-    assert.deepEqual(kept.pictures, undefined, "they are as before");
-    assert.deepEqual(kept.sent, ["first", "second\nof two lines", "third", "first"]);
+    const [{ kept: typed }] = (await view.sent("keep")).slice(-1);
+    assert.deepEqual(typed, { text: "typed" }, "what was sent, and pictures, are as before");
+    const kept = { ...typed, sent };
     await view.post({ type: "kept", kept: { ...kept, pictures: [], text: "older" } });
     assert.equal(await input.inputValue(), "typed");
     await page.evaluate(() => sessionStorage.clear());

@@ -84,7 +84,7 @@ export interface FoundSymbol {
 
 /** What the chat remembers: the draft, what was sent lately in any session, what was reviewed and kept. */
 export interface Kept extends Draft {
-  sent: string[];
+  sent: readonly string[];
   reviewed?: string[];
 }
 
