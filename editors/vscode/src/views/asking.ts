@@ -1,5 +1,6 @@
 /** The questions of this window's session: in the chat, an edit in the editor's diff too, and while the chat is hidden by notifications. */
 
+import { basename } from "node:path";
 import type { SessionRequestPermissionParams } from "sidecar-protocol";
 import { type CancellationToken, commands, type Disposable, Uri, window } from "vscode";
 import { current, Texts } from "./texts";
@@ -93,7 +94,7 @@ export class Asking extends Texts {
     if (!this.waiting.has(id)) return;
     if (one.sides) await this.close(one.sides[1]);
     one.sides = sides;
-    const name = visible(first.path.slice(first.path.lastIndexOf("/") + 1));
+    const name = visible(basename(first.path));
     await commands.executeCommand("vscode.diff", ...sides, `${name}: may this be changed?`, { preview: false, preserveFocus });
     if (!this.waiting.has(id)) await this.close(sides[1]);
   }

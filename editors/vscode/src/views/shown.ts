@@ -1,5 +1,6 @@
 /** What the editor shows: the file in front, the others that are open, the selection; and symbols that it knows. */
 
+import { basename } from "node:path";
 import { commands, DiagnosticSeverity, languages, type Position, type Range, type SymbolInformation, TabInputText, type TextEditor, type Uri, window, workspace } from "vscode";
 import type { FoundSymbol, Shown, ShownPart } from "./messages";
 
@@ -39,7 +40,7 @@ export function shownInEditor(): Shown {
   const [first, last] = (front && selectedLines(front.document.uri)) ?? [];
   const lines = first === last ? `line ${first}` : `lines ${first}–${last}`;
   return {
-    ...(file && { file: { label: base(file), said: `the open file ${relative(file)}` } }),
+    ...(file && { file: { label: basename(file.path), said: `the open file ${relative(file)}` } }),
     ...(names.length && { others: { label: `${names.length} more open`, said: `the other open files: ${names.join(", ")}` } }),
     ...(front && first !== undefined && { selection: { label: lines, said: `the selection, ${lines} of ${relative(front.document.uri)}` } }),
   };
@@ -77,10 +78,6 @@ function openFiles(front: TextEditor | undefined): [Uri[], Uri[]] {
   const once = [...new Map(open.map((uri) => [uri.toString(), uri])).values()];
   const isFront = (uri: Uri) => uri.toString() === front?.document.uri.toString();
   return [once.filter(isFront), once.filter((uri) => !isFront(uri))];
-}
-
-function base(uri: Uri): string {
-  return uri.path.slice(uri.path.lastIndexOf("/") + 1);
 }
 
 /** A range as LSP has it; the editor's own becomes a list in JSON. */

@@ -43,7 +43,7 @@ export function line(node: Node, open: string | undefined, here: string): TreeIt
       return Object.assign(item, { id: "folders", iconPath: new ThemeIcon("root-folder") });
     }
     case "folder": {
-      const item = new TreeItem(visibleName(basename(node.cwd) || node.cwd), TreeItemCollapsibleState.Collapsed);
+      const item = new TreeItem(folderName(node.cwd), TreeItemCollapsibleState.Collapsed);
       const description = `${many(node.sessions.length, "session")} · ${visibleName(node.cwd)}`;
       return Object.assign(item, { id: `folder ${node.cwd}`, description, tooltip: visibleName(node.cwd), iconPath: ThemeIcon.Folder });
     }
@@ -60,7 +60,7 @@ function sessionLine(info: SessionInfo, found: Found | undefined, open: string |
   const hits = found?.hits.some(({ speaker }) => speaker !== "title");
   const item = new TreeItem(marked(short(title), found?.hits.find(({ speaker }) => speaker === "title")), hits ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None);
   const figures = [ago(info.updatedAt), ...(Number(info.cost) ? [money(info.cost)] : [])];
-  const folder = info.cwd === here ? [] : [visibleName(basename(info.cwd) || info.cwd)];
+  const folder = info.cwd === here ? [] : [folderName(info.cwd)];
   const told = [many(info.turns, "turn"), new Date(info.updatedAt).toLocaleString(), `cost ${money(info.cost)}`, ...(isOpen ? ["open here"] : [])];
   return Object.assign(item, {
     // Of another search, for what is unfolded is kept by it.
@@ -72,6 +72,10 @@ function sessionLine(info: SessionInfo, found: Found | undefined, open: string |
     contextValue: "session",
     command: { command: "sidecar.openListed", title: "Open", arguments: [{ kind: "session", info }] },
   });
+}
+
+function folderName(cwd: string): string {
+  return visibleName(basename(cwd) || cwd);
 }
 
 function hitLine({ info, hit }: { info: SessionInfo; hit: SearchHit }): TreeItem {
@@ -102,7 +106,7 @@ function short(title: string): string {
 }
 
 /** How long ago, in one unit; of more than a month ago, the day. */
-export function ago(iso: string, now = Date.now()): string {
+function ago(iso: string, now = Date.now()): string {
   const passed = now - Date.parse(iso);
   if (passed < MINUTE) return "now";
   if (passed < HOUR) return `${Math.floor(passed / MINUTE)} min`;
