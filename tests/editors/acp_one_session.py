@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from tests.e2e.test_acp_sdk import Window, daemon, say
+from tests.polling import until
 
 LIMIT = 120.0
 """Seconds until a step begins, after those of the other editors."""
@@ -14,9 +15,8 @@ LIMIT = 120.0
 async def step(window: Window, name: str, run: Callable[[], Awaitable[None]]) -> None:
     """Play a step once it is to begin, and tell that it is done, with the tokens in the context."""
     folder = Path.cwd().parent
-    async with asyncio.timeout(LIMIT):
-        while name != "joined" and not (folder / f"acp-{name}.go").exists():  # noqa: ASYNC110 - files
-            await asyncio.sleep(0.05)
+    if name != "joined":
+        await until((folder / f"acp-{name}.go").exists, LIMIT)
     await run()
     (folder / f"acp-{name}.new").write_text(str(window.of("usage_update")[-1].used))
     (folder / f"acp-{name}.new").rename(folder / f"acp-{name}.done")

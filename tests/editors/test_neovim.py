@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -107,6 +109,29 @@ def play(nvim: str, folder: Path, scenario: str, *, shared: bool = False) -> str
     return played.stdout
 
 
+@contextmanager
+def on_a_screen(nvim: str, folder: Path) -> Iterator[Terminal]:
+    """Give Neovim on a terminal, with the plugin's meter and a file open; it ends well."""
+    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
+    terminal = Terminal([*command, "main.py"], folder, surroundings(folder))
+    terminal.wait("/52k")
+    yield terminal
+    terminal.type(":qa!\r")
+    assert terminal.end() == 0
+
+
+def go_to_the_chat(screen: Terminal) -> None:
+    """Open the chat: the window below it is in Insert mode."""
+    screen.type(":Sidecar\r")
+    screen.wait("<C-s> sends")
+
+
+@pytest.fixture
+def screen(nvim: str, workspace: Path) -> Iterator[Terminal]:
+    with on_a_screen(nvim, workspace) as terminal:
+        yield terminal
+
+
 def test_the_plugin_is_thin() -> None:
     files = [path for path in PLUGIN.rglob("*.lua") if path.name not in VIEWS]
     lines = [line.strip() for path in files for line in path.read_text().splitlines()]
@@ -206,13 +231,9 @@ def test_the_meter_is_a_component_of_others_statuslines(nvim: str, workspace: Pa
     play(nvim, workspace, "statuslines.lua")
 
 
-def test_a_day_on_a_screen(nvim: str, workspace: Path) -> None:
-    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
-    screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
-    screen.wait("/52k")
+def test_a_day_on_a_screen(screen: Terminal, workspace: Path) -> None:
     assert screen.colours("/52k") == {GREEN}
-    screen.type(":Sidecar\r")
-    screen.wait("<C-s> sends")
+    go_to_the_chat(screen)
     screen.type("replace `Hello` with `Good day` in main.py\x13")
     asked = screen.wait("4: Always reject this tool")
     sides = r'^    return "Hello, " \+ name +│    return "Good day, " \+ name$'
@@ -248,14 +269,9 @@ def test_a_day_on_a_screen(nvim: str, workspace: Path) -> None:
     screen.wait("1: Redo now")
     screen.type("1\r")
     assert 'return "By hand, " + name' in screen.wait("gone forth again")
-    screen.type(":qa!\r")
-    assert screen.end() == 0
 
 
-def test_keys_of_the_users_own(nvim: str, workspace: Path) -> None:
-    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
-    screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
-    screen.wait("/52k")
+def test_keys_of_the_users_own(screen: Terminal) -> None:
     screen.type(":autocmd FileType sidecar_message imap <buffer> <C-s> zz<Plug>(sidecar-send)\r")
     screen.type(":xmap gs <Plug>(sidecar-send)\r:nmap gc <Plug>(sidecar-chat)\rVgs")
     screen.wait("about these lines:")
@@ -265,18 +281,14 @@ def test_keys_of_the_users_own(nvim: str, workspace: Path) -> None:
     screen.wait("-- INSERT --")
     screen.type("list files\x13")
     assert "list fileszz" in screen.wait(lambda text: text.count(" requests ·") == 2)
-    screen.type(":qa!\r")
-    assert screen.end() == 0
 
 
-def test_answers_are_markdown_and_outputs_are_not(nvim: str, workspace: Path) -> None:
+def test_answers_are_markdown_and_outputs_are_not(
+    screen: Terminal, nvim: str, workspace: Path
+) -> None:
     (workspace / "fence.txt").write_text("```\n")
     (workspace / "strong.txt").write_text("**strong** words\n")
-    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
-    screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
-    screen.wait("/52k")
-    screen.type(":Sidecar\r")
-    screen.wait("<C-s> sends")
+    go_to_the_chat(screen)
     screen.type("read fence.txt\x13")
     screen.wait("── 2 requests")
     screen.type(":Sidecar send read strong.txt\r")
@@ -285,48 +297,30 @@ def test_answers_are_markdown_and_outputs_are_not(nvim: str, workspace: Path) ->
     assert f"read_file: {'**strong**' if raw else 'strong'} words" in shown
     screen.type("\x17kzR")
     screen.wait("    **strong** words")
-    screen.type(":qa!\r")
-    assert screen.end() == 0
 
 
-def test_what_is_typed_is_not_taken_for_an_answer(nvim: str, workspace: Path) -> None:
-    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
-    screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
-    screen.wait("/52k")
-    screen.type(":Sidecar\r")
-    screen.wait("<C-s> sends")
+def test_what_is_typed_is_not_taken_for_an_answer(screen: Terminal) -> None:
+    go_to_the_chat(screen)
     screen.type("\x0f:Sidecar send replace `Hello` with `Anew` in main.py\r1\r")
     screen.wait("asks, when you have left this mode")
     screen.type("\x1b")
     screen.wait("4: Always reject this tool")
     screen.type("3\r")
     screen.wait("✗ Edit main.py")
-    screen.type(":qa!\r")
-    assert screen.end() == 0
 
 
-def test_what_is_typed_in_a_terminal_is_no_answer_either(nvim: str, workspace: Path) -> None:
-    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
-    screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
-    screen.wait("/52k")
-    screen.type(":Sidecar\r")
-    screen.wait("<C-s> sends")
+def test_what_is_typed_in_a_terminal_is_no_answer_either(screen: Terminal) -> None:
+    go_to_the_chat(screen)
     screen.type("\x1b:Sidecar send replace `Hello` with `Anew` in main.py\r:terminal cat\ri")
     screen.wait("asks, when you have left this mode")
     screen.type("1\r\x1c\x0e")
     screen.wait("4: Always reject this tool")
     screen.type("3\r")
     screen.wait("✗ Edit main.py")
-    screen.type(":qa!\r")
-    assert screen.end() == 0
 
 
-def test_a_question_is_in_sight_wherever_the_chat_stands(nvim: str, workspace: Path) -> None:
-    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
-    screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
-    screen.wait("/52k")
-    screen.type(":Sidecar\r")
-    screen.wait("<C-s> sends")
+def test_a_question_is_in_sight_wherever_the_chat_stands(screen: Terminal) -> None:
+    go_to_the_chat(screen)
     screen.type("\x1b")
     for number in range(4):
         screen.type(f":Sidecar send read notes.txt then say {number}\r")
@@ -337,8 +331,6 @@ def test_a_question_is_in_sight_wherever_the_chat_stands(nvim: str, workspace: P
     assert "    echo one; echo two" in screen.wait("4: Always reject")
     screen.type("3\r")
     screen.wait(lambda text: "4: Always reject" not in text)
-    screen.type(":qa!\r")
-    assert screen.end() == 0
 
 
 def percent(screen: str) -> int:

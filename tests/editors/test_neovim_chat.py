@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.editors.installed import HERE
 from tests.editors.terminal import Terminal
-from tests.editors.test_neovim import PROGRAMS, installed, surroundings
+from tests.editors.test_neovim import PROGRAMS, go_to_the_chat, installed, on_a_screen
 from tests.editors.workspaces import lay_out
 
 pytestmark = pytest.mark.long
@@ -24,15 +23,10 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.fixture(params=PROGRAMS)
 def screen(request: pytest.FixtureRequest, workspace: Path) -> Iterator[Terminal]:
     """Neovim of each version that is installed, in the window below the chat, in Insert mode."""
-    nvim = installed(request.param)
-    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
-    terminal = Terminal([*command, "main.py"], workspace, surroundings(workspace))
-    terminal.wait("/52k")
-    terminal.type(":Sidecar\r")
-    terminal.wait("<C-s> sends")
-    yield terminal
-    terminal.type("\x1b:qa!\r")
-    assert terminal.end() == 0
+    with on_a_screen(installed(request.param), workspace) as terminal:
+        go_to_the_chat(terminal)
+        yield terminal
+        terminal.type("\x1b")
 
 
 def test_files_and_commands_are_completed(screen: Terminal, workspace: Path) -> None:

@@ -5,7 +5,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -17,6 +16,8 @@ import pytest
 
 from tests.e2e.plain import PlainClient, each_ending_well, say
 from tests.editors.installed import CHROMIUM, EDITORS, EXTENSION, HERE, NODE, ROOT, missing
+from tests.editors.test_emacs import EMACS
+from tests.editors.test_neovim import installed
 from tests.fakes.messages_api import FakeMessagesApi, text, tools
 
 LIMIT = 400
@@ -260,8 +261,9 @@ def test_one_session_in_vs_code_neovim_emacs_and_an_acp_client(
     given: dict[str, str], tmp_path: Path
 ) -> None:
     pytest.importorskip("acp", reason="the agent-client-protocol package is not installed")
-    nvim = shutil.which("nvim") or pytest.skip("there is no nvim on PATH")
-    emacs = shutil.which("emacs") or pytest.skip("there is no emacs on PATH")
+    nvim = installed("debian")
+    if not EMACS:
+        pytest.skip("there is no emacs on PATH")
     machine = tmp_path / "server/data/Machine/settings.json"
     settings = json.loads(machine.read_text())
     del settings["sidecar.dataDir"]
@@ -284,7 +286,7 @@ def test_one_session_in_vs_code_neovim_emacs_and_an_acp_client(
     run = ["-f", "beside-others"]
     commands = {
         "neovim": [nvim, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", str(scenario)],
-        "emacs": [emacs, "-Q", "--batch", "-L", plugin, "-l", beside, "--eval", in_emacs, *run],
+        "emacs": [EMACS, "-Q", "--batch", "-L", plugin, "-l", beside, "--eval", in_emacs, *run],
         "acp": [sys.executable, "-m", "tests.editors.acp_one_session"],
     }
     variables = {"neovim": in_neovim, "emacs": {"LC_ALL": "C.UTF-8"}, "acp": {}}
