@@ -30,17 +30,16 @@
 
 (defun sidecar-rollback--file (desk before)
   "Have the user choose a file that going back on DESK to BEFORE touches."
-  (let ((files (plist-get (apply #'sidecar-call desk :checkpoint/restore
-                                 :dryRun t :scope "files" before)
-                          :files)))
+  (let* ((files (plist-get (apply #'sidecar-call desk :checkpoint/restore
+                                  :dryRun t :scope "files" before)
+                           :files))
+         (paths (seq-mapcat (lambda (fate)
+                              (mapcar (lambda (file) (plist-get file :path))
+                                      (plist-get files fate)))
+                            '(:restored :merged :conflicts))))
+    (unless paths (user-error "No file was changed since"))
     (list :scope "files"
-          :paths (vector (completing-read
-                          "Take back the file: "
-                          (seq-mapcat (lambda (fate)
-                                        (mapcar (lambda (file) (plist-get file :path))
-                                                (plist-get files fate)))
-                                      '(:restored :merged :conflicts))
-                          nil t)))))
+          :paths (vector (completing-read "Take back the file: " paths nil t)))))
 
 (defun sidecar-redo ()
   "Undo the newest rollback."
