@@ -89,22 +89,26 @@ function commands.fork()
   end)
 end
 
-function commands.handoff(text)
-  local function draft(goal)
-    if not goal or goal == "" then
-      return
+local function given_or_asked(text, options, done)
+  if text ~= "" then
+    return done(text)
+  end
+  vim.ui.input(options, function(said)
+    if said and vim.trim(said) ~= "" then
+      done(said)
     end
+  end)
+end
+
+function commands.handoff(text)
+  given_or_asked(text, { prompt = "Sidecar: what is the next session for? " }, function(goal)
     session.ask("session/handoff", { goal = goal }, function(result)
       session.create({ from = session.id }, function()
         chat.open()
         chat.set_input(result.draft)
       end)
     end)
-  end
-  if text ~= "" then
-    return draft(text)
-  end
-  vim.ui.input({ prompt = "Sidecar: what is the next session for? " }, draft)
+  end)
 end
 
 --- Puts the session away into a file of the daemon's, and begins another.
@@ -119,17 +123,6 @@ end
 function commands.sessions()
   view.sessions(function(id)
     session.open(id, chat.open)
-  end)
-end
-
-local function given_or_asked(text, options, done)
-  if text ~= "" then
-    return done(text)
-  end
-  vim.ui.input(options, function(said)
-    if said and vim.trim(said) ~= "" then
-      done(said)
-    end
   end)
 end
 

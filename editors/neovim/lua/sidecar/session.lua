@@ -65,10 +65,11 @@ local function became(id, result)
   M.ask("context/meter", {}, function(meter)
     M.metered(meter)
   end)
-  -- A history does not say how its session is called.
+  -- A history does not say how its session is called. One that is renamed meanwhile is called so.
+  local before = M.title
   M.ask("session/list", { cwd = config.root() }, function(listed)
     for _, one in ipairs(listed.sessions) do
-      M.title = one.sessionId == M.id and one.title or M.title
+      M.title = M.title == before and one.sessionId == M.id and one.title or M.title
     end
     vim.cmd("redrawstatus!")
   end)
