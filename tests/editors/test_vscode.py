@@ -159,7 +159,9 @@ def test_sessions_are_listed_searched_and_changed_in_their_tree(
         say(client, other, "Where is the haystack?")
         for _ in range(40):
             client.request("session/fork", {"sessionId": other})
-    play("sessions.mjs", {**given, "elsewhere": str(elsewhere)})
+    linked = tmp_path / "linked"
+    linked.symlink_to(given["workspace"])
+    play("sessions.mjs", {**given, "workspace": str(linked), "elsewhere": str(elsewhere)})
 
 
 def test_a_session_is_exported_and_imported(given: dict[str, str]) -> None:

@@ -1,7 +1,7 @@
 /** The tree of sessions: those of this folder and of others, or those in whose texts words are found. */
 
 import type { FoundSession, SessionInfo } from "sidecar-protocol";
-import { CancellationTokenSource, commands, type Disposable, EventEmitter, type TreeDataProvider, type TreeItem, type TreeView, window } from "vscode";
+import { type CancellationToken, CancellationTokenSource, commands, type Disposable, EventEmitter, type TreeDataProvider, type TreeItem, type TreeView, window } from "vscode";
 import type { Daemon } from "../../daemon";
 import type { Sessions } from "../../sessions";
 import { grouped, many } from "../../wording";
@@ -30,14 +30,13 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
   private readonly view: TreeView<Node>;
   private readonly subscriptions: Disposable[];
   private timer: NodeJS.Timeout | undefined;
-  /** The folder as the daemon names it. */
-  private here: string;
+  /** The folder as the daemon names it, without links; its sessions tell. */
+  private named: string | undefined;
   private pages = 1;
   private search: Search | undefined;
   readonly onDidChangeTreeData = this.changes.event;
 
   constructor(private readonly daemon: Daemon, private readonly sessions: Sessions) {
-    this.here = sessions.cwd;
     this.view = window.createTreeView(VIEW, { treeDataProvider: this });
     this.subscriptions = [
       this.changes,
@@ -89,17 +88,18 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
   }
 
   async more(): Promise<void> {
-    if (this.search) return this.read(this.search);
+    if (this.search) return this.search.reading ? undefined : this.read(this.search);
     this.pages += 1;
     this.changes.fire();
   }
 
   async find(query: string): Promise<void> {
     this.stop();
-    this.search = { query, found: [] };
+    const search: Search = (this.search = { query, found: [] });
+    if (this.named === undefined) await this.own();
     await commands.executeCommand("setContext", "sidecar.searched", true);
     await commands.executeCommand(`${VIEW}.focus`);
-    await this.read(this.search);
+    if (search === this.search) await this.read(search);
   }
 
   /** Show the list again. */
@@ -112,7 +112,11 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
   }
 
   isHere(cwd: string): boolean {
-    return cwd === this.here || cwd === this.sessions.cwd;
+    return cwd === this.here;
+  }
+
+  private get here(): string {
+    return this.named ?? this.sessions.cwd;
   }
 
   get query(): string {
@@ -123,27 +127,37 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
   private async read(search: Search): Promise<void> {
     const reading = (search.reading = new CancellationTokenSource());
     const enough = search.found.length + FOUND;
-    await window.withProgress({ location: { viewId: VIEW } }, async () => {
-      do {
-        this.tell(search);
-        const { query, cursor } = search;
-        const page = await this.daemon.request("session/search", { query, limit: enough - search.found.length, ...(cursor && { cursor }) }, reading.token);
-        if (search !== this.search) return;
-        search.found.push(...page.sessions);
-        if (page.nextCursor === undefined) delete search.cursor;
-        else search.cursor = page.nextCursor;
-        if (page.sessions.length) this.changes.fire();
-      } while (search.cursor && search.found.length < enough);
-    });
-    if (search !== this.search) return;
+    try {
+      await window.withProgress({ location: { viewId: VIEW } }, () => this.readPages(search, enough, reading.token));
+    } catch (error) {
+      this.ended(search, "broken off");
+      throw error;
+    }
+    this.ended(search, search.found.length ? many(search.found.length, "session") : "in no session");
+  }
+
+  private async readPages(search: Search, enough: number, token: CancellationToken): Promise<void> {
+    do {
+      const { query, cursor, found } = search;
+      this.tell(search, `searching… ${found.length || ""}`.trim());
+      const page = await this.daemon.request("session/search", { query, limit: enough - found.length, ...(cursor && { cursor }) }, token);
+      if (search !== this.search) return;
+      found.push(...page.sessions);
+      if (page.nextCursor === undefined) delete search.cursor;
+      else search.cursor = page.nextCursor;
+      if (page.sessions.length) this.changes.fire();
+    } while (search.cursor && search.found.length < enough);
+  }
+
+  private ended(search: Search, how: string): void {
     delete search.reading;
-    this.tell(search);
+    if (search !== this.search) return;
+    this.tell(search, how);
     this.changes.fire();
   }
 
-  private tell({ query, found, reading }: Search): void {
-    const number = reading ? `searching… ${found.length || ""}` : found.length ? many(found.length, "session") : "in no session";
-    this.view.message = `“${visibleName(query)}”: ${number.trim()}`;
+  private tell({ query }: Search, how: string): void {
+    this.view.message = `“${visibleName(query)}”: ${how}`;
   }
 
   private stop(): void {
@@ -158,14 +172,14 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
       found.push(...sessions);
       cursor = nextCursor;
     }
-    this.here = found[0]?.cwd ?? this.here;
+    this.named = found[0]?.cwd ?? this.named;
     const own = found.map((info): Node => ({ kind: "session", info }));
     return [...own, ...(cursor ? [{ kind: "more", label: "Older sessions" } as const] : []), { kind: "folders" }];
   }
 
   private async others(): Promise<Node[]> {
     const { sessions } = await this.daemon.request("session/list", { limit: OTHERS });
-    const elsewhere = sessions.filter(({ cwd }) => cwd !== this.here);
+    const elsewhere = sessions.filter(({ cwd }) => !this.isHere(cwd));
     return grouped(elsewhere, ({ cwd }) => cwd).map(([cwd, inside]) => ({ kind: "folder", cwd, sessions: inside }));
   }
 
