@@ -58,7 +58,10 @@ def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
 
 def _is_path(word: str) -> bool:
     """Whether `/word` is one of the root's files and folders, as `/tmp` is."""
-    return word not in COMMANDS and word != "" and Path("/", word).exists()
+    try:
+        return word not in COMMANDS and word != "" and Path("/", word).exists()
+    except OSError:
+        return False  # Too long for a name.
 
 
 async def run(command: SlashCommand, scene: CommandScene) -> str:

@@ -18,6 +18,7 @@ from sidecar.wire.acp.slash_commands import COMMANDS, SlashCommand, command_of
         ("/COMPACT", SlashCommand("compact", "")),
         ("/compactor it", SlashCommand("compactor", "it")),
         ("/", SlashCommand("", "")),
+        ("/" + "long" * 99, SlashCommand("long" * 99, "")),
         ("/usr/bin/env is missing", None),
         ("/etc/hosts", None),
         ("/tmp is full", None),
