@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sidecar.core.conversation.call_outcome import error_line, one_line
 from sidecar.core.ledger.net_changes import net_files, told_files, told_more
-from sidecar.core.ledger.units import Item, Unit, overcome, strings
+from sidecar.core.ledger.units import Item, Unit, overcome
 from sidecar.core.parts import PartId
 from sidecar.core.plans.guard import NOTES, newest_typed, untouchable
 from sidecar.core.plans.plan import Situation
@@ -16,6 +16,7 @@ from sidecar.core.prompt.render import Block, CallBlock, ResultBlock, TextBlock
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Placeholder, Quoted, Shown, Truncated, View
 from sidecar.core.sights.spelling import changes_of
+from sidecar.core.text.json_text import strings
 from sidecar.core.text.rule_sentences import size_of
 
 RUNWAY = 0.60

@@ -8,7 +8,6 @@ from sidecar.core.conversation.call_outcome import result_text
 from sidecar.core.conversation.fact import Fact, Speaker, fact_id, normalised
 from sidecar.core.ledger.claims import LONGEST, Claim
 from sidecar.core.ledger.guidance import HANDED_ON
-from sidecar.core.ledger.units import strings
 from sidecar.core.parts import (
     FilePart,
     Message,
@@ -21,6 +20,7 @@ from sidecar.core.parts import (
     TurnId,
 )
 from sidecar.core.text.identifiers import names_in
+from sidecar.core.text.json_text import strings
 from sidecar.core.text.sentences import statements
 
 LEAST_QUOTE = 10

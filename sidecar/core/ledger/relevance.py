@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from sidecar.core.conversation.call_outcome import result_text
 from sidecar.core.ledger.deeds import TouchedFile, deeds_of
 from sidecar.core.ledger.ledger import Ledger
-from sidecar.core.ledger.units import strings
 from sidecar.core.parts import Message, ToolPart
 from sidecar.core.text.identifiers import names_in
+from sidecar.core.text.json_text import strings
 
 PATH_NAMED, FILE_NAMED, WORD_NAMED, HOLDS_NAME = 10.0, 6.0, 3.0, 4.0
 """What it counts when a goal has a file's path, its name, one of its words, or what stands in it.

@@ -20,7 +20,6 @@ from sidecar.core.ledger.guidance import HANDED_ON, LONGEST_FILE, THE_DRAFTS, gu
 from sidecar.core.ledger.replacements import Replacement, replacements
 from sidecar.core.parts import (
     FilePart,
-    Json,
     Message,
     MessageId,
     Millis,
@@ -34,6 +33,7 @@ from sidecar.core.parts import (
 )
 from sidecar.core.prompt.visibility import Shown
 from sidecar.core.text.identifiers import NameIndex, asked_to_keep, names_in
+from sidecar.core.text.json_text import strings
 from sidecar.core.text.rule_sentences import RuleSentence, rules_in
 
 RECORDED_SUMMARY = "[Summary that the recorded agent wrote of what had come before]\n"
@@ -248,17 +248,3 @@ def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
         said=user_words(part),
         refused=refused(part),
     )
-
-
-def strings(value: Json) -> Iterable[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for inner in value.values():
-                yield from strings(inner)
-        case list():
-            for inner in value:
-                yield from strings(inner)
-        case _:
-            pass

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from ast import literal_eval
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, NoReturn
 
 from sidecar.core.parts import Json
@@ -112,6 +112,20 @@ def plain(value: Json) -> Json:
             return None
         case _:
             return value
+
+
+def strings(value: Json) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for inner in value.values():
+                yield from strings(inner)
+        case list():
+            for inner in value:
+                yield from strings(inner)
+        case _:
+            pass
 
 
 def kind(value: Json) -> str:

@@ -12,8 +12,8 @@ from typing import TypeAlias
 from sidecar.core.conversation.call_outcome import failed, result_text
 from sidecar.core.ledger.deeds import EDITS, NUMBERED, PATCHES, SHELLS, own_name
 from sidecar.core.ledger.replacements import HUNK, OLD
-from sidecar.core.ledger.units import strings
 from sidecar.core.parts import Json, Message, PartId, TextPart, ToolCompleted, ToolPart
+from sidecar.core.text.json_text import strings
 from sidecar.replay.conversation import FAR, Conversation
 
 SHORTEST_EDIT = 10

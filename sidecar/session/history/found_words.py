@@ -1,14 +1,13 @@
 """Where words stand in a conversation's texts."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.call_outcome import result_text
 from sidecar.core.parts import (
     FilePart,
-    Json,
     Message,
     MessageId,
     Part,
@@ -17,6 +16,7 @@ from sidecar.core.parts import (
     TextPart,
     ToolPart,
 )
+from sidecar.core.text.json_text import strings
 from sidecar.core.text.visible import visible
 
 SaidBy: TypeAlias = Literal["title", "user", "agent", "thinking", "tool", "file"]
@@ -112,25 +112,11 @@ def _said(part: Part) -> tuple[SaidBy, str] | None:
         case ReasoningPart(text=text):
             return "thinking", text
         case ToolPart(name=name, input=given):
-            return "tool", "\n".join((name, *_strings(given), result_text(part)))
+            return "tool", "\n".join((name, *strings(given), result_text(part)))
         case FilePart(name=name, uri=uri, text=text):
             return "file", "\n".join((name or uri, text or ""))
         case _:
             return None
-
-
-def _strings(value: Json) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for inner in value.values():
-                yield from _strings(inner)
-        case list():
-            for inner in value:
-                yield from _strings(inner)
-        case _:
-            pass
 
 
 def _small(text: str) -> str:

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from sidecar.core.ledger.units import Item, Unit, call_unit, learn, strings, units_of
+from sidecar.core.ledger.units import Item, Unit, call_unit, learn, units_of
 from sidecar.core.parts import (
     CompactionPart,
     FilePart,
@@ -148,13 +148,6 @@ def test_a_call_tells_what_it_was_made_with_and_which_files_it_touched() -> None
     assert (read.means, read.touched, read.changed) == ("read", ("a.py",), ())
     assert call({}, done, "str_replace").means == "edit"
     assert call({}, done, "ask").means == "tool"
-
-
-def test_the_text_in_an_input_is_found_at_any_depth_in_its_order() -> None:
-    given: Json = {"a": "one", "b": [1, "two", {"c": "three", "d": None}], "e": True, "f": "four"}
-    assert list(strings(given)) == ["one", "two", "three", "four"]
-    assert list(strings("raw")) == ["raw"]
-    assert list(strings(None)) == []
 
 
 def learned(*units: Unit | None) -> NameIndex:

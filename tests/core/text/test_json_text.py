@@ -5,7 +5,8 @@ import math
 
 import pytest
 
-from sidecar.core.text.json_text import TooMuch, is_deep, plain, read, read_all
+from sidecar.core.parts import Json
+from sidecar.core.text.json_text import TooMuch, is_deep, plain, read, read_all, strings
 
 DEEPEST, MOST_INNER = 100, 1_000_000
 """What the figures are that bundles and messages were made within."""
@@ -64,3 +65,10 @@ def test_deep_is_more_than_what_is_taken() -> None:
 def test_plain_says_null_for_what_json_cannot_say() -> None:
     value = {"a": [1, math.nan, {"b": math.inf}], "c": True, "d": "NaN", "e": 0.5}
     assert plain(value) == {"a": [1, None, {"b": None}], "c": True, "d": "NaN", "e": 0.5}
+
+
+def test_the_text_in_an_input_is_found_at_any_depth_in_its_order() -> None:
+    given: Json = {"a": "one", "b": [1, "two", {"c": "three", "d": None}], "e": True, "f": "four"}
+    assert list(strings(given)) == ["one", "two", "three", "four"]
+    assert list(strings("raw")) == ["raw"]
+    assert list(strings(None)) == []
