@@ -1,6 +1,7 @@
 """Send requests and notifications, and decode answers."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -44,6 +45,11 @@ class Caller:
 def given(value: T | None) -> T | UnsetType:
     """Turn `None` into an absent parameter."""
     return UNSET if value is None else value
+
+
+def given_path(path: str | Path | None) -> str | UnsetType:
+    """Turn `None` into an absent parameter, a path into text."""
+    return UNSET if path is None else str(path)
 
 
 def blocks(prompt: str | Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from sidecar_client.calling import Caller, blocks, given
+from sidecar_client.calling import Caller, blocks, given, given_path
 from sidecar_client.messages import (
     ContextBreakdownParams,
     ContextBreakdownResult,
@@ -81,7 +81,7 @@ class ContextCalls:
         *,
         strategy: str | None = None,
         instructions: str | None = None,
-        keep: Sequence[str] | None = None,
+        keep: Sequence[str] = (),
         dry_run: bool = False,
         summary: bool = False,
         expected_revision: int | None = None,
@@ -94,7 +94,7 @@ class ContextCalls:
             session_id=session_id,
             strategy=given(strategy),
             instructions=given(instructions),
-            keep=UNSET if keep is None else list(keep),
+            keep=list(keep) or UNSET,
             dry_run=dry_run or UNSET,
             summary=summary or UNSET,
             expected_revision=given(expected_revision),
@@ -135,7 +135,7 @@ class FactCalls:
         """List facts of sessions, newest first; all given conditions must hold."""
         params = FactsListParams(
             session_id=given(session_id),
-            cwd=UNSET if cwd is None else str(cwd),
+            cwd=given_path(cwd),
             kind=given(kind),
             query=given(query),
         )

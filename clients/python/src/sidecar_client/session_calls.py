@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
-from sidecar_client.calling import blocks, given
+from sidecar_client.calling import blocks, given, given_path
 from sidecar_client.messages import (
     BundleFormat,
     Empty,
@@ -78,7 +78,7 @@ class SessionCalls(StoredSessionCalls):
         """Open a stored session; with `replay` its history comes first, as updates."""
         params = SessionLoadParams(
             session_id=session_id,
-            cwd=UNSET if cwd is None else str(cwd),
+            cwd=given_path(cwd),
             replay=replay,
             after=given(after),
         )
@@ -156,7 +156,9 @@ class SessionCalls(StoredSessionCalls):
         self, session_id: str, path: str | Path | None = None, *, overwrite: bool = False
     ) -> SessionExportResult:
         """Export a session to a file, or to a new file in a folder or the data folder."""
-        params = SessionExportParams(session_id=session_id, path=_path(path), overwrite=overwrite)
+        params = SessionExportParams(
+            session_id=session_id, path=given_path(path), overwrite=overwrite
+        )
         return await self._caller.call("session/export", params, SessionExportResult)
 
     async def import_(
@@ -169,10 +171,6 @@ class SessionCalls(StoredSessionCalls):
     ) -> SessionImportResult:
         """Import a bundle or another agent's recording as a session, for `load`."""
         params = SessionImportParams(
-            format=given(format), content=given(content), path=_path(path), cwd=_path(cwd)
+            format=given(format), content=given(content), path=given_path(path), cwd=given_path(cwd)
         )
         return await self._caller.call("session/import", params, SessionImportResult)
-
-
-def _path(path: str | Path | None) -> str | UnsetType:
-    return UNSET if path is None else str(path)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from msgspec import UNSET
 
-from sidecar_client.calling import Caller, given
+from sidecar_client.calling import Caller, given, given_path
 from sidecar_client.messages import (
     SessionArchiveParams,
     SessionArchiveResult,
@@ -33,9 +33,7 @@ class StoredSessionCalls:
         limit: int | None = None,
     ) -> SessionListResult:
         """List sessions, newest first; `cursor` is `next_cursor` of the previous page."""
-        params = SessionListParams(
-            cwd=UNSET if cwd is None else str(cwd), cursor=given(cursor), limit=given(limit)
-        )
+        params = SessionListParams(cwd=given_path(cwd), cursor=given(cursor), limit=given(limit))
         return await self._caller.call("session/list", params, SessionListResult)
 
     async def search(
@@ -50,9 +48,8 @@ class StoredSessionCalls:
 
         With `next_cursor` some were not read yet; give it as `cursor` to go on.
         """
-        folder = UNSET if cwd is None else str(cwd)
         params = SessionSearchParams(
-            query=query, cwd=folder, cursor=given(cursor), limit=given(limit)
+            query=query, cwd=given_path(cwd), cursor=given(cursor), limit=given(limit)
         )
         return await self._caller.call("session/search", params, SessionSearchResult)
 
