@@ -35,11 +35,12 @@ async def rename(
 
 async def rename_stored(store: Store, session_id: SessionId, owner: Owner, wanted: str) -> str:
     """Renames a session that is not open here; raises UnknownSession, too."""
-    title, row = _title(wanted), await store.sessions.row(session_id)
-    ownership = Ownership(store, session_id, owner)
+    title, ownership = _title(wanted), Ownership(store, session_id, owner)
     if not await ownership.claim():
         raise ownership.refusal()
     try:
+        # Another daemon may write the row until then.
+        row = await store.sessions.row(session_id)
         await store.write(PutSession(replace(row, title=title)))
     finally:
         await store.leases.release(session_id, owner.token)
