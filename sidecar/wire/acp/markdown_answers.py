@@ -164,20 +164,21 @@ def restore(what: str, done: Done) -> str:
     return "\n".join(lines)
 
 
-def conflict(command: str, found: Sequence[Json]) -> str:
-    lines = ["Nothing was changed: these files were changed since.", ""]
-    listed = (one for one in found if isinstance(one, dict))
-    lines += [f"- {_code(one.get('path'))}: {one.get('reason')}" for one in listed]
+def conflict(command: str, found: Json) -> str:
+    lines = ["Nothing was changed: these files were changed since.", "", *_reasons(found)]
     ways = ", ".join(f"`{command} {way}`" for way in ("merge", "keep", "overwrite"))
     return "\n".join([*lines, "", f"Go on with {ways}."])
 
 
 def nothing(files: Json) -> str:
-    skipped = files.get("skipped") if isinstance(files, dict) else None
-    listed = skipped if isinstance(skipped, list) else []
-    found = (one for one in listed if isinstance(one, dict))
-    lines = [f"- {_code(one.get('path'))}: {one.get('reason')}" for one in found]
+    lines = _reasons(files.get("skipped") if isinstance(files, dict) else None)
     return "\n".join(["Nothing was changed:", "", *lines]) if lines else ""
+
+
+def _reasons(files: Json) -> list[str]:
+    listed = files if isinstance(files, list) else []
+    found = (one for one in listed if isinstance(one, dict))
+    return [f"- {_code(one.get('path'))}: {one.get('reason')}" for one in found]
 
 
 def handoff(made: Handoff) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -101,16 +102,8 @@ async def _cost(_: str, scene: CommandScene) -> str:
     return told.costs(scene.session.priced_meter())
 
 
-async def _pin(words: str, scene: CommandScene) -> str:
-    return await _pinned(words, scene, pinned=True)
-
-
-async def _unpin(words: str, scene: CommandScene) -> str:
-    return await _pinned(words, scene, pinned=False)
-
-
-async def _pinned(words: str, scene: CommandScene, *, pinned: bool) -> str:
-    command = "pin" if pinned else "unpin"
+async def _pin(words: str, scene: CommandScene, *, pinned: bool) -> str:
+    command, back = ("pin", "unpin") if pinned else ("unpin", "pin")
     rewriting = scene.session.rewriting
     _, segments = await rewriting.breakdown()
     pieces = told.largest([one for one in segments if "partId" in one])
@@ -120,7 +113,7 @@ async def _pinned(words: str, scene: CommandScene, *, pinned: bool) -> str:
     part_id = names.get(words, words)
     await rewriting.pin(part_id, pinned=pinned)
     fate = "is kept through compactions" if pinned else "is no longer kept through compactions"
-    return f"`{part_id}` {fate}. `/{'unpin' if pinned else 'pin'} {part_id}` takes this back."
+    return f"`{part_id}` {fate}. `/{back} {part_id}` takes this back."
 
 
 # --- going back ------------------------------------------------------------------------------
@@ -150,8 +143,7 @@ async def _restored(
     try:
         return told.restore(what, await restore(wish))
     except RestoreConflict as conflict:
-        found = conflict.data.get("conflicts")
-        return told.conflict(command, found if isinstance(found, list) else [])
+        return told.conflict(command, conflict.data.get("conflicts"))
     except NothingToDo as nothing:
         if said := told.nothing(nothing.data.get("files")):
             return said
@@ -237,14 +229,15 @@ class _Command:
     takes: str = ""
 
 
+_PIECE = "number or id; without, a list"
 COMMANDS = {
     "help": _Command("List the commands", _help),
     "compact": _Command("Make room in the context now", _compact, "what to keep, in your words"),
     "undo": _Command("Take back the newest compaction", _undo),
     "context": _Command("Show what fills the context", _context),
     "cost": _Command("Show what the session cost, and what comes next would", _cost),
-    "pin": _Command("Keep a part through compactions", _pin, "number or id; without, a list"),
-    "unpin": _Command("Keep a part no longer", _unpin, "number or id; without, a list"),
+    "pin": _Command("Keep a part through compactions", partial(_pin, pinned=True), _PIECE),
+    "unpin": _Command("Keep a part no longer", partial(_pin, pinned=False), _PIECE),
     "checkpoints": _Command("List the turns to go back to", _checkpoints),
     "rollback": _Command(
         "Go back to before a turn: conversation, the agent's changes, or both",
