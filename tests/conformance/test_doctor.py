@@ -33,7 +33,7 @@ def doctor(vendor: Vendor, api: Any, tmp_path: Path) -> Doctor:
 
     def run() -> tuple[int, str]:
         command = [sys.executable, "-m", "sidecar", "doctor", "--ask", vendor.id]
-        done = subprocess.run(command, env=env, check=False, stdout=-1, text=True)
+        done = subprocess.run(command, env=env, check=False, stdout=-1, text=True, timeout=60)
         said = next(line for line in done.stdout.splitlines() if vendor.id in line)
         return done.returncode, said
 
