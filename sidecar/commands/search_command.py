@@ -7,12 +7,11 @@ from time import monotonic
 from rich.console import Console
 from rich.text import Text
 
-from sidecar.commands.terminal import refused, run_async, shown, terminal
+from sidecar.commands.terminal import refused, run_async, shown, terminal, when
 from sidecar.config import load
 from sidecar.core.errors import SidecarError
 from sidecar.daemon.stores import open_store
 from sidecar.session.desk.session_search import SessionHits, search
-from sidecar.session.turn.clock import iso
 
 
 def find(folder: Path | None, limit: int, query: str) -> int:
@@ -47,7 +46,7 @@ async def _find(console: Console, folder: str | None, limit: int, query: str) ->
 
 def _show(console: Console, found: SessionHits) -> None:
     about = found.session
-    console.print(shown(about.session_id), shown(iso(about.updated)), shown(about.cwd))
+    console.print(shown(about.session_id), when(about.updated), shown(about.cwd))
     console.print(shown(about.title or "(untitled)", "bold"), soft_wrap=True)
     for hit in found.hits:
         if hit.speaker != "title":

@@ -2,12 +2,11 @@
 
 import asyncio
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.table import Table
 
-from sidecar.commands.terminal import refused, shown, terminal
+from sidecar.commands.terminal import refused, shown, terminal, when
 from sidecar.config import load
 from sidecar.core.errors import StorageFailed
 from sidecar.daemon.stores import open_store
@@ -31,11 +30,9 @@ def show(folder: Path | None, limit: int, search: str = "") -> int:
     for heading in ("session", "last used", "turns", "cost", "folder", "title"):
         table.add_column(heading, justify="right" if heading in ("turns", "cost") else "left")
     for row in rows:
-        used = datetime.fromtimestamp(row.updated / 1000, UTC).astimezone()
         cost = "unknown" if row.cost is None else f"${row.cost}"
-        when = f"{used:%Y-%m-%d %H:%M}"
         about = map(shown, (row.cwd, row.title or "(untitled)"))
-        table.add_row(shown(row.id), when, str(row.turns), cost, *about)
+        table.add_row(shown(row.id), when(row.updated), str(row.turns), cost, *about)
     console.print(table)
     return 0
 

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Coroutine, Iterable
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import typer
@@ -41,6 +42,11 @@ def wide_terminal() -> Terminal:
 
 def shown(text: str, style: str = "") -> Text:
     return Text(visible(text), style=style)
+
+
+def when(at: float) -> str:
+    """Writes milliseconds since 1970 as a local day and minute."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC).astimezone():%Y-%m-%d %H:%M}"
 
 
 def refused(console: Console, message: str) -> int:

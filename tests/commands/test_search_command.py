@@ -33,6 +33,8 @@ def test_sessions_are_found_by_words_with_what_stands_around(desk: Desk, data: P
     code, lines = found(data, "--search", "NEEDLE find")
     assert code == 0
     assert lines[0].split()[0] == made[0]
+    _, listed = found(data)
+    assert lines[0].split()[:3] in [line.split()[:3] for line in listed]
     assert lines[1:] == ["Find the needle.", "  user: Find the needle."]
     _, lines = found(data, "--search", '"needle in"', "--limit", "2")
     assert [line.split()[0] for line in lines if line.startswith("ses_")] == [made[2], made[1]]

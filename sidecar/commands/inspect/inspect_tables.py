@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
 from decimal import Decimal
 from itertools import pairwise
 
@@ -11,8 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sidecar.commands.long_table import LongTable
-from sidecar.commands.terminal import shown
-from sidecar.core.parts import Millis
+from sidecar.commands.terminal import shown, when
 from sidecar.core.prompt.pricing import money
 from sidecar.core.text.visible import visible, visible_lines
 from sidecar.observe.report.course import Course, CourseChange, CourseNote, CourseTurn
@@ -228,7 +226,3 @@ def _table(*heads: str) -> Table:
 
 def _titled(title: str, what: RenderableType) -> Group:
     return Group(Text(f"\n{title}", style="bold underline"), what)
-
-
-def when(at: Millis) -> str:
-    return f"{datetime.fromtimestamp(at / 1000).astimezone():%Y-%m-%d %H:%M}"

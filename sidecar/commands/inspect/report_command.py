@@ -3,9 +3,8 @@
 import os
 from pathlib import Path
 
-from sidecar.commands.inspect.inspect_tables import when
 from sidecar.commands.inspect.session_look import course_of
-from sidecar.commands.terminal import refused, shown, terminal
+from sidecar.commands.terminal import refused, shown, terminal, when
 from sidecar.config import load
 from sidecar.core.errors import SidecarError
 from sidecar.daemon.clock_and_ids import read_clock

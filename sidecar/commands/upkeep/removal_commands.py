@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from rich import filesize
@@ -13,7 +12,7 @@ from rich.table import Table
 from sidecar_client import Client, SidecarError
 
 from sidecar.commands.own_daemon import own_daemon
-from sidecar.commands.terminal import refused, shown, terminal
+from sidecar.commands.terminal import refused, shown, terminal, when
 from sidecar.config import load
 from sidecar.core.errors import SidecarError as SidecarFailed
 from sidecar.core.parts import Json
@@ -124,9 +123,8 @@ def _list(console: Console, *, as_json: bool) -> int:
     for heading in ("session", "archived", "size", "bundle"):
         table.add_column(heading, justify="right" if heading == "size" else "left")
     for path, about in found:
-        when = datetime.fromtimestamp(about.st_mtime, UTC).astimezone()
         size = filesize.decimal(about.st_size)
-        table.add_row(shown(_session(path)), f"{when:%Y-%m-%d %H:%M}", size, shown(str(path)))
+        table.add_row(shown(_session(path)), when(about.st_mtime * 1000), size, shown(str(path)))
     console.print(table)
     return 0
 
