@@ -54,10 +54,10 @@ def timeline(listed: CheckpointListResult) -> LongTable:
         style = "dim" if one.left is True else ""
         table.add_row(
             Text(f"{'● ' if head else ''}{number}", style="bold cyan" if head else ""),
-            Text(f"{_when(one):%H:%M:%S}" if len(days) == 1 else f"{_when(one):%Y-%m-%d %H:%M}"),
-            Text(str(numbers[one.turn_id]) if opens else ""),
+            f"{_when(one):%H:%M:%S}" if len(days) == 1 else f"{_when(one):%Y-%m-%d %H:%M}",
+            str(numbers[one.turn_id]) if opens else "",
             shown(one.title, "bold" if opens and not style else ""),
-            Text(_bytes(one.files)),
+            _bytes(one.files),
             _files(one.files),
             style=style,
         )

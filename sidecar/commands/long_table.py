@@ -9,6 +9,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from sidecar.commands.terminal import shown
+
 GAP = "  "
 
 
@@ -31,8 +33,9 @@ class LongTable:
         self._wraps = wraps
         self._rows: list[tuple[tuple[Text, ...], str]] = []
 
-    def add_row(self, *cells: Text, style: str = "") -> None:
-        self._rows.append((cells, style))
+    def add_row(self, *cells: Text | str, style: str = "") -> None:
+        drawn = tuple(one if isinstance(one, Text) else shown(one) for one in cells)
+        self._rows.append((drawn, style))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         head = tuple(Text(name) for name in self._heads)

@@ -154,15 +154,14 @@ def _changes(course: Course) -> LongTable:
     heads = ("#", "when", "turn", "what", "tokens", "price", "why")
     table = LongTable(*heads, right=frozenset({0, 2}), wraps=True)
     for one in course.changes:
-        sizes = "" if one.before is None else f"{one.before:,} → {one.afterwards:,}"
         table.add_row(
-            Text(str(one.number)),
-            Text(when(one.at)),
-            Text(str(one.turn)),
-            shown(_change(one)),
-            Text(sizes),
-            shown("" if one.price is None else f"{one.price} USD"),
-            shown(one.reason),
+            str(one.number),
+            when(one.at),
+            str(one.turn),
+            _change(one),
+            "" if one.before is None else f"{one.before:,} → {one.afterwards:,}",
+            "" if one.price is None else f"{one.price} USD",
+            one.reason,
             style="dim" if one.undone else "",
         )
     return table
@@ -202,15 +201,15 @@ def _turns(turns: tuple[CourseTurn, ...], limit: int) -> LongTable:
         what.append(f" {odd}" if odd else "", style="red")
         what.append(f" {marks}" if marks.strip() else "", style="magenta")
         table.add_row(
-            Text(str(one.number)),
-            Text(when(one.at)),
+            str(one.number),
+            when(one.at),
             what,
-            Text(str(one.requests)),
-            Text(calls),
-            Text(f"{held:,}" if held else ""),
+            str(one.requests),
+            calls,
+            f"{held:,}" if held else "",
             Text("▆" * round(12 * held / max(1, limit)), style="blue"),
-            Text(f"{rate:.0%}" if one.usage.prompt else ""),
-            Text("" if one.cost is None else f"{one.cost:.4f}"),
+            f"{rate:.0%}" if one.usage.prompt else "",
+            "" if one.cost is None else f"{one.cost:.4f}",
             style="" if one.stands else "dim",
         )
     return table
