@@ -5,7 +5,7 @@ import { commands, Uri, window } from "vscode";
 import type { Daemon } from "../../daemon";
 import { archiveSession, fork, pickSession } from "../../moving";
 import type { Sessions } from "../../sessions";
-import { demand } from "../notify";
+import { demand, inform } from "../notify";
 import { visibleName } from "../visible";
 import type { Node } from "./nodes";
 import { SessionTree } from "./sessionTree";
@@ -21,12 +21,14 @@ export function sessionCommands(tree: SessionTree, daemon: Daemon, sessions: Ses
     openListed: async (line) => line && open(line, tree, sessions),
     renameSession: (line) => rename(line?.info, daemon, sessions),
     deleteSession: (line) => erase(line?.info, daemon, sessions),
-    archiveListed: (line) => archiveSession(daemon, sessions, line?.info.sessionId),
-    forkListed: async (line) => (!line || (await isHere(line.info.cwd, tree))) && fork(daemon, sessions, undefined, line?.info.sessionId),
+    archiveListed: async (line) => line && archiveSession(daemon, sessions, line.info.sessionId),
+    forkListed: async (line) => line && (await isHere(line.info.cwd, tree)) && fork(daemon, sessions, undefined, line.info.sessionId),
   };
   const changing = ["renameSession", "deleteSession", "archiveListed", "forkListed"];
-  const renewing = Object.entries(found).map(([name, act]) => [name, async (line?: Line) => {
-    await act(line);
+  const renewing = Object.entries(found).map(([name, act]) => [name, async (...given: [line?: Line]) => {
+    // A line that was drawn anew under its menu is given as undefined; no other session is meant by it.
+    if (given.length && !given[0]) return inform("The list of sessions was just read anew: please choose again.");
+    await act(given[0]);
     if (changing.includes(name)) await tree.renew();
   }]);
   return {

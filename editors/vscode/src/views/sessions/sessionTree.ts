@@ -33,6 +33,8 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
   /** The folder as the daemon names it, without links; its sessions tell. */
   private named: string | undefined;
   private pages = 1;
+  /** The list as it was last read. */
+  private listed: Node[] | undefined;
   private search: Search | undefined;
   readonly onDidChangeTreeData = this.changes.event;
 
@@ -58,7 +60,7 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
     if (this.daemon.state !== "ready") return [];
     switch (node?.kind) {
       case undefined:
-        return this.search ? results(this.search) : this.own();
+        return this.search ? results(this.search) : (this.listed ?? this.own());
       case "session": {
         const hits = node.found?.hits.filter(({ speaker }) => speaker !== "title") ?? [];
         return hits.map((hit) => ({ kind: "hit", info: node.info, hit }));
@@ -77,20 +79,26 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
     if (!this.view.visible) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      this.changes.fire();
+      void this.change();
     }, PAUSE);
   }
 
   /** Look again at once, at what was found too: a session is gone, or has another name. */
   async renew(): Promise<void> {
     if (this.search) await this.find(this.search.query);
-    else this.changes.fire();
+    else await this.change();
+  }
+
+  /** The list is read before the tree is told: until its lines come, a menu that is open names none. */
+  private async change(): Promise<void> {
+    this.listed = this.search || this.daemon.state !== "ready" ? undefined : await this.own().catch(() => undefined);
+    this.changes.fire();
   }
 
   async more(): Promise<void> {
     if (this.search) return this.search.reading ? undefined : this.read(this.search);
     this.pages += 1;
-    this.changes.fire();
+    await this.change();
   }
 
   async find(query: string): Promise<void> {
@@ -108,7 +116,7 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
     this.search = undefined;
     this.view.message = "";
     await commands.executeCommand("setContext", "sidecar.searched", false);
-    this.changes.fire();
+    await this.change();
   }
 
   isHere(cwd: string): boolean {
