@@ -10,6 +10,7 @@ import type {
   ContextRecallParams,
   DaemonRequests,
   FactsListParams,
+  SessionFindFilesParams,
   SessionImportParams,
   SessionListParams,
   SessionLoadParams,
@@ -82,7 +83,7 @@ export class SessionCalls {
   }
 
   /** Find files of the session's folder by a few letters of their paths. */
-  findFiles(sessionId: string, query: string, { signal, ...rest }: { limit?: number } & Cancellable = {}): Result<"session/find_files"> {
+  findFiles(sessionId: string, query: string, { signal, ...rest }: Rest<SessionFindFilesParams, "sessionId" | "query"> & Cancellable = {}): Result<"session/find_files"> {
     return this.client.request("session/find_files", { sessionId, query, ...rest }, signal ? { signal } : {});
   }
 

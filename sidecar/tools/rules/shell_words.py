@@ -311,6 +311,8 @@ def _unquoted(node: "Node") -> str:
             return text[1:-1]
         case "concatenation":
             return "".join(map(_unquoted, node.named_children))
+        case "command_name":
+            return _unquoted(node.children[0])
         case "variable_assignment":
             *name, value = node.children
             return "".join((one.text or b"").decode() for one in name) + _unquoted(value)
