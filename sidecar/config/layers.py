@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
+from sidecar.config.provider_settings import keeps_providers
 from sidecar.config.readers import kind_of
 from sidecar.config.settings import SETTINGS, TABLES, Config, default_model
 from sidecar.config.toml_lines import line_of
@@ -88,6 +89,9 @@ def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
     return resolved.config, resolved.problems
 
 
+_MODELS = frozenset({"model", "summary_model"})
+
+
 def resolve(layers: Iterable[Layer]) -> Resolved:
     """Merges layers, weakest first; lists with `adds_up` are joined."""
     chosen: dict[str, object] = {}
@@ -158,6 +162,14 @@ def _choose(
         value = reader.read(given.value)
     except ValueError as error:
         return problem(str(error))
+    if (
+        layer.restricted
+        and given.name in ("model", "summary_model")
+        and not _keeps_providers(str(value), chosen)
+    ):
+        return problem(
+            "a workspace may not choose the provider. Set it in your own configuration file."
+        )
     origin = Origin(layer, given.path)
     read, before = value, chosen.get(given.name)
     if setting.adds_up and isinstance(before, tuple) and isinstance(value, tuple):
@@ -168,6 +180,13 @@ def _choose(
     chosen[given.name] = value
     doubt = reader.doubt(read)
     return problem(doubt, unknown=True) if doubt else None
+
+
+def _keeps_providers(model: str, chosen: Mapping[str, object]) -> bool:
+    own, providers = chosen.get("model", ""), chosen.get("providers", ())
+    assert isinstance(own, str)
+    assert isinstance(providers, tuple)
+    return keeps_providers(model, own, providers)
 
 
 def _unknown(given: _Given) -> str:

@@ -1,6 +1,6 @@
 """Providers by name: `name = {kind, base_url, api_key}`, and those that need no settings."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, get_args
 
@@ -10,6 +10,8 @@ ProviderKind: TypeAlias = Literal[
 ]  # fmt: skip
 """A provider's API and its habits; `chat`: any server with Chat Completions."""
 KINDS: tuple[ProviderKind, ...] = get_args(ProviderKind)
+USUAL = "anthropic"
+"""Models without a provider's name are of this one, as `anthropic/claude-opus-5-5` is."""
 FROM_VARIABLE, FROM_KEYRING = "env:", "keyring:"
 VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
@@ -59,6 +61,21 @@ def _provider(name: str, table: object) -> NamedProvider:
     if address and not address.startswith(("http://", "https://")):
         raise ValueError(f"{name}.base_url must begin with http:// or https://.")
     return NamedProvider(name, kind, address, given.get("api_key", "").strip())
+
+
+def provider_of(model: str, providers: Iterable[NamedProvider]) -> NamedProvider | None:
+    """Returns the provider that a model's name begins with, `None` for the usual one."""
+    name, slash, _ = model.partition("/")
+    if not slash or name == USUAL:
+        return None
+    kinds = (NamedProvider(kind, kind) for kind in KINDS)
+    return next((one for one in (*providers, *kinds) if one.name == name), None)
+
+
+def keeps_providers(model: str, own: str, providers: Iterable[NamedProvider]) -> bool:
+    """Whether a file may name `model`: of the usual provider, or that of the user's `own` model."""
+    told = tuple(providers)
+    return provider_of(model, told) in (None, provider_of(own, told))
 
 
 def with_keys(

@@ -152,9 +152,7 @@ class EditorWindow:
         self._daemon = daemon
         self._set_level = set_level
         self._variables = variables
-        dice = secrets.SystemRandom().random
-        shared = daemon.resident
-        self._models = Models(read_clock, dice, *paces(), daemon.vocabulary, shared=shared)
+        self._models: Models | None = None
         self._store: SharedStore | None = None
         check = partial(check_options, variables)
         self.sessions = Sessions(
@@ -184,7 +182,10 @@ class EditorWindow:
         self._set_level(config.log)
         for problem in resolved.problems:
             logger.warning("configuration: %s", problem)
-        self._models.configure(config)
+        dice, resident = secrets.SystemRandom().random, self._daemon.resident
+        models = Models(read_clock, dice, *paces(), self._daemon.vocabulary, shared=resident)
+        models.configure(config)
+        self._models = models
         shared = self._store = await self._daemon.shared(settings)
 
         async def read_again() -> None:
@@ -205,7 +206,7 @@ class EditorWindow:
             for task in own:
                 task.cancel()
             await asyncio.wait(own)
-            await self._models.aclose()
+            await models.aclose()
 
         keys = {one.api_key for one in config.providers if one.api_key}
         # `env:VARIABLE` may name one that looks like no secret to who starts commands.
@@ -214,7 +215,7 @@ class EditorWindow:
             store=shared.store,
             settings=settings,
             clock=self._daemon.clock,
-            models=await access_to(self._models),
+            models=await access_to(models),
             workspaces=workspaces_of(settings, self._daemon.buffers, keyless, shared.snapshots),
             observe=shared.observer.take,
             mcp=McpServers(keyless),
@@ -231,7 +232,8 @@ class EditorWindow:
 
     async def warm_up(self) -> None:
         await self.sessions.shared.warm_up()
-        await self._models.warm_up()
+        if self._models is not None:
+            await self._models.warm_up()
         # Of what libraries generated as they were imported: 2 MiB, for debuggers.
         linecache.clearcache()
 

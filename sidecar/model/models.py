@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sidecar.config import OFFLINE_MODEL, Config
-from sidecar.config.provider_settings import KINDS, NamedProvider
+from sidecar.config.provider_settings import KINDS, USUAL, NamedProvider, provider_of
 from sidecar.core.parts import Millis
 from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.tokens import Count
@@ -26,9 +26,6 @@ from sidecar.model.retry import Patience
 from sidecar.model.stalls import STALL
 from sidecar.model.suggestions import every
 from sidecar.model.vocabulary import load_counter
-
-USUAL = "anthropic"
-"""A name for the usual provider: `anthropic/claude-opus-5-5`."""
 
 
 class Vocabulary:
@@ -88,7 +85,7 @@ class Models:
         return dict(every(self._config))
 
     def info(self, model_id: str) -> ModelInfo:
-        named = self._named(model_id)
+        named = provider_of(model_id, self._config.providers)
         name, kind = (named.name, named.kind) if named else (USUAL, self._config.provider.name)
         own = model_id.removeprefix(f"{name}/")
         if kind not in KINDS or own == OFFLINE_MODEL:
@@ -109,15 +106,8 @@ class Models:
         if self._config.model != OFFLINE_MODEL:
             await self._hosted_for(self._config.model).model.warm_up()
 
-    def _named(self, model_id: str) -> NamedProvider | None:
-        name, slash, _ = model_id.partition("/")
-        if not slash or name == USUAL:
-            return None
-        kinds = (NamedProvider(kind, kind) for kind in KINDS)
-        return next((p for p in (*self._config.providers, *kinds) if p.name == name), None)
-
     def _hosted_for(self, model_id: str) -> NamedModel:
-        named = self._named(model_id)
+        named = provider_of(model_id, self._config.providers)
         name = USUAL if named is None else named.name
         key = "" if named is None else name
         if key not in self._hosted:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import Json, JsonObject
@@ -36,8 +37,13 @@ class ClientRequests:
         """LSP's own notifications only."""
         self._outbox.answer({"jsonrpc": "2.0", "method": method, "params": params})
 
-    async def request(self, method: str, params: JsonObject) -> Json:
-        """Awaits an answer without limit; raises ClientFailed, or Cancelled without client."""
+    async def request(
+        self, method: str, params: JsonObject, late: Callable[[Json], None] | None = None
+    ) -> Json:
+        """Awaits an answer without limit; raises ClientFailed, or Cancelled without client.
+
+        `late` takes the answer to a request that was withdrawn.
+        """
         if self._closed:
             raise Cancelled("the editor is not connected any more")
         message = self.asking(method, params)
@@ -45,13 +51,20 @@ class ClientRequests:
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._asked[request_id] = answer
         self._outbox.answer(message)
+
+        def end(answer: "asyncio.Future[Json]") -> None:
+            self._asked.pop(request_id, None)
+            if late is not None and withdrawn and answer.exception() is None:
+                late(answer.result())
+
+        withdrawn = False
+        answer.add_done_callback(end)
         try:
-            return await answer
+            return await (answer if late is None else asyncio.shield(answer))
         except asyncio.CancelledError:
+            withdrawn = True
             self._outbox.answer(self._withdrawal(request_id))
             raise
-        finally:
-            self._asked.pop(request_id, None)
 
     def asking(self, method: str, params: JsonObject) -> JsonObject:
         self._number += 1

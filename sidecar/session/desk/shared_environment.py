@@ -37,8 +37,12 @@ class SharedEnvironment:
     def configure(self, options: JsonObject, root: Path | None) -> str:
         """Sets options for later sessions; returns any error.
 
-        With an error no session opens: some options could allow more than all.
+        With an error no session opens: some options could allow more than all. An environment
+        of other options or another root serves no later session.
         """
+        if self.known is not None and (root, options) != (self.root, self._options):
+            self._sessions.windows.leave(self.known)
+            self.known = None
         self.root, self._options = root, options
         return self._check(options)
 
@@ -60,15 +64,25 @@ class SharedEnvironment:
     async def _built(self) -> Environment | Exception:
         """Returns a failure: raised, it would end the daemon's task group."""
         try:
-            built = await self._build(self._options, self.root)
-            await self._sessions.windows.enter(built)
+            built = await self._newest()
         except Exception as error:  # noqa: BLE001 - see above
             return error
         finally:
             self._building = None
-        self.known = built
         if self._left:
             await self.give_up()
+        return built
+
+    async def _newest(self) -> Environment:
+        while True:
+            given = self._options, self.root
+            built = await self._build(*given)
+            await self._sessions.windows.enter(built)
+            if given == (self._options, self.root):
+                break
+            self._sessions.windows.leave(built)
+        self.known = built
+        await self._sessions.end_unused()
         return built
 
     def leave(self) -> None:

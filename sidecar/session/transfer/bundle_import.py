@@ -7,11 +7,13 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, TypeVar, cast
 
 from sidecar.config import Config
+from sidecar.config.provider_settings import keeps_providers
 from sidecar.core.conversation.turns import first_line
 from sidecar.core.errors import BadRequest, Cancelled, SidecarError
 from sidecar.core.parts import JsonObject, Message, SessionId, SubtaskPart
@@ -201,8 +203,7 @@ async def _take_bundle(
     config = environment.settings.config
     trusted = environment.trust(folder).granted
     told = await known_instructions.read(environment, folder, trusted, config.model)
-    # Behind an address of the user's, a model's name may say who gets the conversation.
-    here = OwnHead(*told, model=config.model if config.provider.base_url else None)
+    here = OwnHead(*told, model=config.model, may_choose=partial(_may_choose, config))
     screen = await work.run(lambda: screened(read_lines(work.each(bundle_file.read(given))), here))
     bundle = screen.bundle
     now, old = environment.clock.now(), bundle.session
@@ -255,6 +256,12 @@ def _changes(stored: Stored, bundle: Bundle) -> list[StoreChange]:
     # Nobody here has heard who said them, so they count for nothing beyond this session.
     facts = tuple(replace(fact, who="tool") for fact in bundle.facts)
     return [*changes, PutFacts(row.id, row.id, facts)] if facts else changes
+
+
+def _may_choose(config: Config, model: str) -> bool:
+    """A model's name may say who gets the conversation, as behind an address of the user's."""
+    keeps = keeps_providers(model, config.model, config.providers)
+    return keeps and not config.provider.base_url
 
 
 def _settings(config: Config, models: ModelAccess, old: JsonObject) -> JsonObject:

@@ -5,12 +5,13 @@ settings, references forward, circles.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from msgspec import structs
 
+from sidecar.config import OFFLINE_MODEL
 from sidecar.core.conversation.turns import is_settled
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import (
@@ -56,11 +57,12 @@ _SWITCHES = ("autoCompact", "autoContinue")
 
 @dataclass(frozen=True, slots=True)
 class OwnHead:
-    """Prompts' beginnings here; only `model` may be asked, if set."""
+    """Prompts' beginnings here; `model` stands for those that a stranger's file may not choose."""
 
     instructions: Sequence[Instruction] = ()
     learned: str = ""
-    model: str | None = None
+    model: str = OFFLINE_MODEL
+    may_choose: Callable[[str], bool] = lambda _: True
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +117,8 @@ def _screened(bundle: Bundle, here: OwnHead) -> Screened:
         for message in (map(unsigned, bundle.messages) if retold else bundle.messages)
     )
     settings = _settings(row.settings)
-    left = ""
-    if here.model is not None:
-        given = str(settings.get("model", here.model))
+    given, left = settings.get("model"), ""
+    if isinstance(given, str) and not here.may_choose(given):
         left = given if given != here.model else ""
         settings["model"] = here.model
     row = replace(row, title=whole_letters(row.title, TITLE), settings=settings)
@@ -191,7 +192,8 @@ def _check_order(records: Sequence[LogRecord]) -> None:
 
 def _as_here(record: EpochRecord, here: OwnHead) -> EpochRecord:
     """Replaces words that pass for the operator's by our own and the folder's."""
-    tools, model = tuple(map(_asking, record.tools)), here.model or record.model
+    tools = tuple(map(_asking, record.tools))
+    model = record.model if here.may_choose(record.model) else here.model
     own = structs.replace(record, tools=tools, model=model)
     static = build_static(model, static_of(own).tools, None, here.instructions, here.learned)
     return structs.replace(own, system=epoch_record(static, "", "").system)

@@ -24,6 +24,8 @@ from sidecar.wire.error_codes import (
 )
 from sidecar.wire.messages import METHODS
 
+_TRUST = "workspaceTrusted"
+
 
 class AgentFace:
     """Implements `dispatch.Face`; `on_ready`: once the workspace is known."""
@@ -116,7 +118,10 @@ class AgentFace:
         self._options = acp_params.extra(params)
         for problem in unknown_options(self._options):
             self._connection.log.once(problem)
-        problem = self._sessions.shared.configure(self._options, None)
+        # Until a folder is named, the client's word of trust is about none.
+        trusted = self._options.get(_TRUST) is True
+        nameless = {k: v for k, v in self._options.items() if not (trusted and k == _TRUST)}
+        problem = self._sessions.shared.configure(nameless, None)
         if problem:
             raise RefusedMessage(
                 INVALID_PARAMS, "bad_request", problem, path="params._meta.sidecar"
@@ -124,13 +129,11 @@ class AgentFace:
         return welcome(self._version)
 
     def _take_root(self, cwd: object) -> None:
-        """Makes the first folder named the configuration's workspace.
-
-        Without a valid folder, the daemon's current one.
-        """
-        if not self._rooted:
+        """Makes the first folder named the configuration's workspace."""
+        folder = None if self._rooted else _folder(cwd)
+        if folder is not None:
             self._rooted = True
-            self._sessions.shared.configure(self._options, _folder(cwd) or self._sessions.folder)
+            self._sessions.shared.configure(self._options, folder)
             self._on_ready()
 
     async def _authenticate(self, params: acp_params.Authenticate, _: Ticket) -> Json:

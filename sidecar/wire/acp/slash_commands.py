@@ -43,7 +43,7 @@ class CommandScene:
 Answering: TypeAlias = Callable[[str, CommandScene], Awaitable[str]]
 """A command over the words behind it; returns Markdown, raises SidecarError."""
 
-_TYPED = re.compile(r"\s*/([\w-]*)(?:\s+(.*?))?\s*", re.DOTALL)
+_TYPED = re.compile(r"\s*/([\w-]*)(?:\s+(.*))?", re.DOTALL)
 
 
 def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
@@ -54,7 +54,7 @@ def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
     typed = _TYPED.fullmatch(str(first.get("text", "")))
     if typed is None or _is_path(typed[1]):
         return None
-    return SlashCommand(typed[1].lower(), typed[2] or "")
+    return SlashCommand(typed[1].lower(), (typed[2] or "").strip())
 
 
 def _is_path(word: str) -> bool:

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import Json, JsonObject, SessionId
@@ -12,11 +14,19 @@ MOST_BYTES = 1024 * 1024
 """Last bytes of output kept by a terminal."""
 
 
+class Asking(Protocol):
+    """Awaits an answer; `late` takes that to a request cancelled meanwhile."""
+
+    def __call__(
+        self, method: str, params: JsonObject, late: Callable[[Json], None] | None = None
+    ) -> Awaitable[Json]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class AgentTerminals:
-    """`ask` awaits an answer, `post` does not; `show` takes session, call, terminal."""
+    """`post` awaits no answer; `show` takes session, call, terminal."""
 
-    ask: Callable[[str, JsonObject], Awaitable[Json]]
+    ask: Asking
     post: Callable[[str, JsonObject], None]
     show: Callable[[str, str, str], None]
 
@@ -39,7 +49,8 @@ class AgentTerminals:
             "cwd": cwd,
             "outputByteLimit": MOST_BYTES,
         }
-        terminal = _object(await self.ask("terminal/create", asked)).get("terminalId")
+        answer = await self.ask("terminal/create", asked, partial(self._end_late, session_id))
+        terminal = _object(answer).get("terminalId")
         if not isinstance(terminal, str):
             raise SidecarError("the editor gave no id for its terminal")
         about: JsonObject = {"sessionId": session_id, "terminalId": terminal}
@@ -50,6 +61,14 @@ class AgentTerminals:
             self.post("terminal/kill", about)
             raise
         finally:
+            self.post("terminal/release", about)
+
+    def _end_late(self, session_id: SessionId, answer: Json) -> None:
+        """Ends a command that was cancelled before the client named its terminal."""
+        terminal = _object(answer).get("terminalId")
+        if isinstance(terminal, str):
+            about: JsonObject = {"sessionId": session_id, "terminalId": terminal}
+            self.post("terminal/kill", about)
             self.post("terminal/release", about)
 
     async def _followed(self, about: JsonObject, seconds: float) -> TerminalEnd:

@@ -96,21 +96,29 @@ async def test_what_the_operator_says_is_said_here(desk: Desk, things: list[Any]
     assert desk.prompts()[-1].system == honest.system
 
 
-@pytest.mark.parametrize("base_url", ["", "https://router.test"])
-async def test_behind_an_address_of_the_users_no_bundle_chooses_who_is_asked(
-    world: World, things: list[Any], base_url: str
+@pytest.mark.parametrize(
+    ("base_url", "model", "is_left"),
+    [
+        ("", "stranger/free", False),
+        ("https://router.test", "stranger/free", True),
+        ("", "ollama/stranger", True),
+        ("", "openrouter/stranger:free", True),
+    ],
+)
+async def test_no_bundle_chooses_who_is_asked(
+    world: World, things: list[Any], base_url: str, model: str, is_left: bool
 ) -> None:
     for record in of(things, "record", "epoch"):
-        body_of(record, model="stranger/free")
+        body_of(record, model=model)
     (session,) = of(things, "session")
-    session["settings"] = json.dumps({**json.loads(session["settings"]), "model": "stranger/free"})
+    session["settings"] = json.dumps({**json.loads(session["settings"]), "model": model})
     other = away(world)
     other.config = replace(world.config, provider=Provider(base_url=base_url))
     async with other.daemon() as desk:
-        left = [note for note in (await taken(desk, things)).notes if "stranger/free" in note]
-        assert len(left) == bool(base_url)
+        left = [note for note in (await taken(desk, things)).notes if model in note]
+        assert len(left) == is_left
         made = await take(desk, things)
-        model = world.config.model if base_url else "stranger/free"
+        model = world.config.model if is_left else model
         assert inside.static(made).model == inside.row(made).settings["model"] == model
 
 

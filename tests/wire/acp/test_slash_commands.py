@@ -19,6 +19,7 @@ from sidecar.wire.acp.slash_commands import COMMANDS, SlashCommand, command_of
         ("/compactor it", SlashCommand("compactor", "it")),
         ("/", SlashCommand("", "")),
         ("/" + "long" * 99, SlashCommand("long" * 99, "")),
+        (f"/compact a{' ' * 100_000}b\n", SlashCommand("compact", f"a{' ' * 100_000}b")),
         ("/usr/bin/env is missing", None),
         ("/etc/hosts", None),
         ("/tmp is full", None),
