@@ -27,7 +27,8 @@ _STATUS = (
     "status", "--porcelain=v1", "--branch", "-z",
     "--untracked-files=normal", "--ignore-submodules=dirty", "--", ".",
 )  # fmt: skip
-_FILTERS = ("config", "--null", "--name-only", "--get-regexp", r"^filter\.")
+_SETTINGS = ("config", "--null", "--name-only", "--get-regexp", r"^(filter\.|core\.worktree$)")
+_TOP = ("rev-parse", "--show-toplevel")
 
 _SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 
@@ -37,11 +38,15 @@ GitEnvironment = NewType("GitEnvironment", dict[str, str])
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """The branch, and changed files as lines of `git status --short`."""
+    """The branch, and changed files as lines of `git status --short`.
+
+    Of deleted ones the number: a foreign `.git/index` would name another folder's files so.
+    """
 
     branch: str
     changed: tuple[str, ...]
     more: int = 0
+    deleted: int = 0
 
 
 def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -> str:
@@ -54,6 +59,7 @@ def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -
     lines = [f"Date: {day.isoformat()}"]
     if git is not None:
         lines += [f"Git branch: {git.branch}", *_bounded("Changed files", git.changed, git.more)]
+        lines += [f"Deleted files: {git.deleted}"] if git.deleted else []
     if shown:
         lines += _in_editor(shown, cwd)
     text = "\n".join(lines)
@@ -73,17 +79,23 @@ async def read_git(cwd: Path, trusted: bool, environment: GitEnvironment) -> Git
     """Asks git for branch and changes, a second for each question; `None` without an answer.
 
     Not in untrusted workspaces, whose configuration could name programs. No filters: the user's
-    (git-lfs) may run programs of the repository's settings.
+    (git-lfs) may run programs of the repository's settings. Nor of another folder's files, as
+    `core.worktree` may name.
     """
     if not trusted or not await asyncio.to_thread(_in_repository, cwd):
         return None
     git = program("git", environment)
     if git is None:
         return None
-    filters = await _said((git, *_FILTERS), cwd, for_git(environment))
-    if filters is None or len(filters) >= _MAX_GIT_OUTPUT:
+    listed = await _said((git, *_SETTINGS), cwd, for_git(environment))
+    if listed is None or len(listed) >= _MAX_GIT_OUTPUT:
         return None
-    output = await _said((git, *_STATUS), cwd, for_git(environment, _without(filters)))
+    names = listed.decode("utf-8", "surrogateescape").split("\0")
+    if "core.worktree" in names:
+        top = await _said((git, *_TOP), cwd, for_git(environment))
+        if top is None or not await asyncio.to_thread(_holds, os.fsdecode(top).rstrip("\n"), cwd):
+            return None
+    output = await _said((git, *_STATUS), cwd, for_git(environment, _without(names)))
     return None if output is None else parse_status(output)
 
 
@@ -92,10 +104,13 @@ def _in_repository(cwd: Path) -> bool:
     return any(os.path.lexists(os.path.join(up, ".git")) for up in (real, *real.parents))
 
 
-def _without(listed: bytes) -> list[tuple[str, str]]:
-    names = listed.decode("utf-8", "surrogateescape").split("\0")
+def _holds(top: str, cwd: Path) -> bool:
+    return Path(os.path.realpath(cwd)).is_relative_to(os.path.realpath(top))
+
+
+def _without(names: list[str]) -> list[tuple[str, str]]:
     off = (("clean", ""), ("process", ""), ("required", "false"))
-    filters = sorted({name.rpartition(".")[0] for name in names if name})
+    filters = sorted({name.rpartition(".")[0] for name in names if name.startswith("filter.")})
     return [(f"{name}.{key}", value) for name in filters for key, value in off]
 
 
@@ -144,15 +159,19 @@ def parse_status(output: bytes) -> Git | None:
         return None
     branch = head.removeprefix("No commits yet on ").split("...")[0]
     changed: list[str] = []
+    deleted = 0
     rest = iter(fields[1:-1])
     for field in rest:
-        changed.append(field)
+        if "D" in field[:2]:
+            deleted += 1
+        else:
+            changed.append(field)
         # A renamed or copied file is followed by its old name.
         if field[:1] in "RC" or field[1:2] in "RC":
             next(rest, None)
     changed.sort(key=lambda line: line[3:])
     shown = tuple(_line(line) for line in changed[:MAX_CHANGED])
-    return Git(_line(branch), shown, max(0, len(changed) - MAX_CHANGED))
+    return Git(_line(branch), shown, max(0, len(changed) - MAX_CHANGED), deleted)
 
 
 async def _read_up_to(stream: asyncio.StreamReader | None, limit: int) -> bytes:

@@ -44,13 +44,14 @@ def test_a_block_tells_all_that_an_editor_shows() -> None:
             {"path": "no message"},
         ],
     }  # fmt: skip
-    assert block(shown, Git("main", (" M a.py", "?? x"), 2)).split("\n") == [
+    assert block(shown, Git("main", (" M a.py", "?? x"), 2, 3)).split("\n") == [
         "Date: 2026-11-21",
         "Git branch: main",
         "Changed files:",
         "   M a.py",
         "  ?? x",
         "  … and 2 more",
+        "Deleted files: 3",
         "Open files:",
         "  a.py",
         "  b c.py",
@@ -139,6 +140,42 @@ async def test_the_state_of_a_real_repository_is_read(tmp_path: Path) -> None:
     found = await read_git(tmp_path, True, git_environment(os.environ))
     assert found == Git("work", ("R  b", "?? new", " M é ö"))
     assert (tmp_path / ".git/index").read_bytes() == index
+
+
+async def test_another_folders_names_are_not_told(tmp_path: Path) -> None:
+    """An archive brings its `.git` along, with any setting, index or pointer."""
+    private = tmp_path / "private"
+    private.mkdir()
+    git(private, "init", "-q")
+    (private / "secret-name").write_text("x")
+    git(private, "add", ".")
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / ".git").write_text(f"gitdir: {private}/.git\n")
+    found = await read_git(work, True, git_environment(os.environ))
+    assert found is not None
+    assert (found.changed, found.deleted) == ((), 1)
+    (work / ".git").unlink()
+    git(work, "init", "-q")
+    (work / "own").write_text("")
+    found = await read_git(work, True, git_environment(os.environ))
+    assert found is not None
+    assert found.changed == ("?? own",)
+    git(work, "config", "core.worktree", str(private))
+    assert await read_git(work, True, git_environment(os.environ)) is None
+
+
+async def test_a_submodules_state_is_read(tmp_path: Path) -> None:
+    """Its `core.worktree` is its own folder."""
+    (tmp_path / "module").mkdir()
+    git(tmp_path / "module", "init", "-q")
+    git(tmp_path / "module", "commit", "-q", "--allow-empty", "-m", "one")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "-c", "protocol.file.allow=always", "submodule", "add", "-q", "./module", "sub")
+    (tmp_path / "sub/new").write_text("")
+    found = await read_git(tmp_path / "sub", True, git_environment(os.environ))
+    assert found is not None
+    assert found.changed == ("?? new",)
 
 
 async def test_a_status_asks_no_remote_for_what_a_partial_clone_lacks(tmp_path: Path) -> None:
