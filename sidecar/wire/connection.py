@@ -262,3 +262,10 @@ def _session_of(message: JsonObject) -> str:
 
 def _object(value: Json) -> JsonObject:
     return value if isinstance(value, dict) else {}
+
+
+def is_cut(tool_call: JsonObject) -> bool:
+    """Whether a question shows only a part of a change."""
+    content = tool_call.get("content")
+    blocks = content if isinstance(content, list) else ()
+    return any(isinstance(block, dict) and "_meta" in block for block in blocks)

@@ -19,7 +19,7 @@ from sidecar.session.log.events import (
 from sidecar.session.log.progress import Work
 from sidecar.tools.tool_contract import PermissionOption, ThroughClient
 from sidecar.wire.client_requests import ERROR, INFO, WARNING, ClientFailed, shown
-from sidecar.wire.connection import Connection, alarm
+from sidecar.wire.connection import Connection, alarm, is_cut
 
 MOST_LINES, LONGEST_LINE, MOST_PAGES = 30, 200, 12
 """Lines of a page of a question, for a small box; characters of a line; pages of a question that
@@ -87,7 +87,7 @@ class PlainEditor(ThroughClient):
             return await self.connection.request_permission(session_id, tool_call, options)
         title = str(tool_call.get("title") or "a tool")
         *before, last = _pages(_asked(title, tool_call))
-        if len(before) >= MOST_PAGES or _is_cut(tool_call):
+        if len(before) >= MOST_PAGES or is_cut(tool_call):
             options = tuple(one for one in options if one.kind.startswith("reject"))
             first = (*before, last)[0]
             before, last = [], f"{first}\n[{len(before)} more pages, too long to be allowed here]"
@@ -123,12 +123,6 @@ def _asked(title: str, tool_call: JsonObject) -> list[str]:
     if not lines and not _says(title, given):
         lines = visible_json(given, 2).split("\n")
     return [*title.split("\n"), *lines]
-
-
-def _is_cut(tool_call: JsonObject) -> bool:
-    content = tool_call.get("content")
-    blocks = content if isinstance(content, list) else ()
-    return any(isinstance(block, dict) and "_meta" in block for block in blocks)
 
 
 def _says(title: str, given: Json) -> bool:

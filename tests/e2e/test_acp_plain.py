@@ -104,6 +104,16 @@ def test_a_question_says_why_no_rule_covers_the_call(start: Start, workspace: Pa
     assert call["_meta"]["sidecar"]["why"] in shown[1]
 
 
+def test_a_change_that_is_not_shown_whole_cannot_be_allowed(start: Start, workspace: Path) -> None:
+    (workspace / "long.txt").write_text("a" * 500_000)
+    client = start(answers={"session/request_permission": dismiss})
+    client.start()
+    client.say(client.open(workspace), "create long.txt with `hello`")
+    (asked,) = client.requests
+    kinds = {option["kind"] for option in asked["params"]["options"]}
+    assert kinds == {"reject_once", "reject_always"}
+
+
 def test_pictures_go_along(client: LineClient, workspace: Path) -> None:
     session = client.open(workspace)
     picture = {"type": "image", "mimeType": "image/png", "data": PNG}

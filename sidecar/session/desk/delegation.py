@@ -4,6 +4,7 @@ Permissions are at most the parent's; costs count in both.
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict
@@ -55,7 +56,8 @@ async def delegate(
     log = await found_child(state, subtask)
     child = await begin(log, state)
     about: JsonObject = {"sessionId": child.id, "callId": call_id}
-    name = one_line(subtask.task, 60)
+    # The model's words, quoted in questions: no end of a quotation, behind which our own stand.
+    name = one_line(re.sub('[“”"]', "'", subtask.task), 60)
 
     client = ThroughParent(parent.audience.everyone, parent.id, name, about)
     limits = state.config.delegate

@@ -27,7 +27,7 @@ from sidecar.wire.acp.markdown_answers import fenced
 from sidecar.wire.acp.modes import mode_update
 from sidecar.wire.acp.terminals import AgentTerminals
 from sidecar.wire.client_requests import ClientLog, ClientRequests, inside
-from sidecar.wire.connection import AMID_A_TURN, Connection, announced_by
+from sidecar.wire.connection import AMID_A_TURN, Connection, announced_by, is_cut
 from sidecar.wire.outbox import CONTENT_TEXT, Outbox
 from sidecar.wire.translate import notification
 
@@ -90,8 +90,10 @@ class AgentConnection(Connection):
         """Shows a call without a diff whole in a fence, then why no rule covers it.
 
         Each answer stands on one line. A title alone is Markdown, which hides comments and links'
-        addresses.
+        addresses. A change that is not shown whole cannot be allowed.
         """
+        if is_cut(tool_call):
+            options = tuple(one for one in options if one.kind.startswith("reject"))
         tool_call = {**tool_call, "title": visible_lines(str(tool_call.get("title") or ""))}
         given = tool_call.get("rawInput")
         if given and not tool_call.get("content"):
