@@ -164,6 +164,11 @@ def timeout(silence: float) -> Any:  # noqa: ANN401 - httpx2's, imported late
     return transport.Timeout(connect=10.0, read=silence, write=60.0, pool=60.0)
 
 
+def transport_of(client: type[Any], **options: Any) -> Any:  # noqa: ANN401 - an SDK's own kind
+    """Makes an SDK's transport; `client`: its usual class."""
+    return importlib.import_module("sidecar.model.bounded_answers").bounding(client, **options)
+
+
 async def written(blocks: int, write: Callable[[], _Body]) -> _Body:
     """Writes a body with so many new blocks, many of them in a thread."""
     return await asyncio.to_thread(write) if blocks > _THREAD_BLOCKS else write()

@@ -17,7 +17,7 @@ from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.gemini.gemini_chunks import ChunkCutter, ChunkEvent
 from sidecar.model.gemini.gemini_decode import GeminiDecoder
 from sidecar.model.gemini.gemini_encode import GeminiEncoder
-from sidecar.model.hosted import DRAIN, HostedModel, timeout, written
+from sidecar.model.hosted import DRAIN, HostedModel, timeout, transport_of, written
 from sidecar.model.stalls import AnswerLimits, CutEvent, InTime
 
 SILENCE = 3
@@ -129,7 +129,9 @@ class GeminiModel(HostedModel):
         self.sdk = f"google-genai {sdk.__version__}"
         address = (self.endpoint.base_url or ADDRESS).rstrip("/")
         versioned = address.rpartition("/")[2] in _VERSIONS
-        self._transport = transport.AsyncClient(timeout=self._timeout, follow_redirects=False)
+        self._transport = transport_of(
+            transport.AsyncClient, timeout=self._timeout, follow_redirects=False
+        )
         # What is given here is not looked for in the environment: another account, key, version.
         client = inner.BaseApiClient(
             vertexai=False,

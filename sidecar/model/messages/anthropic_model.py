@@ -10,7 +10,7 @@ from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.failures import EndedEarly
-from sidecar.model.hosted import HostedModel, drained, timeout, written
+from sidecar.model.hosted import HostedModel, drained, timeout, transport_of, written
 from sidecar.model.late_names import late_names
 from sidecar.model.messages.clouds import CLOUDS, Cloud, advice, forget_account, is_unsent
 from sidecar.model.messages.decode import ResponseDecoder, usage_of
@@ -115,7 +115,12 @@ class AnthropicModel(HostedModel):
             self._stream_class = sdk.AsyncStream[object]
             make = getattr(sdk, cloud.client)
         self.sdk = f"anthropic {sdk.__version__}"
-        options = {"max_retries": 0, "timeout": timeout(self.stall), **self._account()}
+        options = {
+            "max_retries": 0,
+            "timeout": timeout(self.stall),
+            "http_client": transport_of(sdk.DefaultAsyncHttpxClient),
+            **self._account(),
+        }
         try:
             client: AsyncAnthropic = make(**options)
         except (ImportError, TypeError, ValueError, sdk.AnthropicError) as error:

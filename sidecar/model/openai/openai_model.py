@@ -16,7 +16,7 @@ from sidecar.core.parts import Usage
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.bodies.piece_writer import PieceWriter
 from sidecar.model.failures import EndedEarly
-from sidecar.model.hosted import HostedModel, drained, timeout, written
+from sidecar.model.hosted import HostedModel, drained, timeout, transport_of, written
 from sidecar.model.late_names import late_names
 from sidecar.model.stalls import PINGS, AnswerLimits, CutEvent, InTime
 
@@ -112,7 +112,12 @@ class OpenAiModel(HostedModel):
             raise ModelFailed(NO_SDK, kind="bad_request") from None
         self.sdk = f"openai {sdk.__version__}"
         try:
-            client: AsyncOpenAI = make(max_retries=0, timeout=timeout(self.stall), **account)
+            client: AsyncOpenAI = make(
+                max_retries=0,
+                timeout=timeout(self.stall),
+                http_client=transport_of(sdk.DefaultAsyncHttpxClient),
+                **account,
+            )
         except (ImportError, TypeError, ValueError, sdk.OpenAIError) as error:
             raise self.unusable(error) from None
         # The SDK reads these from the environment, whichever server it speaks to.
