@@ -1,8 +1,8 @@
 """A daemon's open sessions."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from time import monotonic
 
 from sidecar.core.errors import Cancelled, StorageFailed
@@ -40,6 +40,7 @@ class OpenSessions:
         self.opening_with: Environment | None = None
         self.group: asyncio.TaskGroup | None = None
         self._by_id: dict[SessionId, Session] = {}
+        self._ending: dict[SessionId, tuple[Session, asyncio.Event]] = {}
         self._told_busy: set[Watcher] = set()
         self.windows = WindowEnvironments()
         self._idle_since: dict[SessionId, float] = {}
@@ -89,24 +90,51 @@ class OpenSessions:
         self._by_id[session.id] = session
 
     async def close(self, session: Session) -> None:
-        await self.end(session)
-        # Another call may have opened it anew.
-        if self.find(session.id) is None:
-            await self._release(session)
+        async with self.ended(session):
+            # Another call may have ended it, and somebody opened it anew.
+            if self.find(session.id) is None:
+                await self._release(session)
         await self.end_unused()
 
     async def end_unused(self) -> None:
         used = [session.environment for session in self]
+        used += [session.environment for session, _ in self._ending.values()]
         opening = () if self.opening_with is None else (self.opening_with,)
         await self.windows.end_unused((*used, *opening))
 
-    async def end(self, session: Session) -> None:
-        """Keeps the lease."""
+    @asynccontextmanager
+    async def ended(self, session: Session) -> AsyncIterator[None]:
+        """Ends a session, which nobody opens before the block is left. Keeps the lease."""
+        if self.find(session.id) is not session:
+            await self.settled(session.id)
+            yield
+            return
         # First: its clients must hear that its alerts end.
         session.environment.forget(session.id)
-        self._by_id.pop(session.id, None)
-        await session.end()
-        await session.ended()
+        del self._by_id[session.id]
+        _, gone = self._ending[session.id] = session, asyncio.Event()
+        try:
+            await session.end()
+            await session.ended()
+            yield
+        finally:
+            del self._ending[session.id]
+            gone.set()
+
+    async def settled(self, session_id: SessionId) -> None:
+        """Waits while a session ends, which still writes."""
+        while session_id in self._ending:
+            await self._ending[session_id][1].wait()
+
+    @asynccontextmanager
+    async def opening_of(self, session_id: SessionId) -> AsyncIterator[None]:
+        """Holds `opening` for a session that is not just ending."""
+        while True:
+            await self.settled(session_id)
+            async with self.opening:
+                if session_id not in self._ending:
+                    yield
+                    return
 
     async def _release(self, session: Session) -> None:
         await session.environment.store.leases.release(session.id, self.owner.token)

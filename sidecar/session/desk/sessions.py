@@ -184,7 +184,7 @@ class Sessions:
         """Opens a session if need be. Raises UnknownSession."""
         environment = await self.shared.ready()
         async with AsyncExitStack() as held:
-            await held.enter_async_context(self.open.opening)
+            await held.enter_async_context(self.open.opening_of(session_id))
             known = self.open.find(session_id)
             if known is not None and not self._takes_over(known, environment):
                 await known.refresh()
@@ -251,7 +251,7 @@ class Sessions:
         Returns the title. Raises as `session_title.rename`, UnknownSession.
         """
         environment = await self.shared.ready()
-        async with self.open.opening:
+        async with self.open.opening_of(session_id):
             session = self.open.find(session_id)
             if session is None:
                 return await rename_stored(environment.store, session_id, self.open.owner, wanted)
@@ -259,6 +259,7 @@ class Sessions:
 
     async def archive(self, session_id: SessionId) -> tuple[Archived, ...]:
         environment = await self.shared.ready()
+        await self.open.settled(session_id)
         session = self.open.find(session_id)
         check_idle(session is not None and session.prompts.busy)
         await require(environment.store, session_id)
@@ -286,9 +287,9 @@ class Sessions:
         session = await self.get(session_id)
         await session.writable(None)
         check_idle(session.prompts.busy and not force, "delete with force, which cancels it")
-        await self.open.end(session)
-        ground, row = self._ground(environment), session.row
-        return await delete(ground, environment.workspaces, row)
+        async with self.open.ended(session):
+            ground, row = self._ground(environment), session.row
+            return await delete(ground, environment.workspaces, row)
 
     def _ground(self, environment: Environment) -> Ground:
         return ground_of(environment.store, environment.clock.now, self.open.owner)

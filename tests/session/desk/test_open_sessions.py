@@ -10,6 +10,7 @@ from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.session.desk import open_sessions
 from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.window_environments import WindowEnvironments
+from tests.fakes.scripted_model import Hold, says
 from tests.session.conftest import Desk
 
 LIMIT = 10.0
@@ -122,3 +123,42 @@ async def test_a_window_that_is_ready_after_the_end_leaves_nothing_that_runs() -
     with pytest.raises(Cancelled, match="stopping"):
         await windows.enter(late)  # type: ignore[arg-type]
     assert late.ended == 1
+
+
+@pytest.mark.parametrize("late", range(4))
+async def test_who_asks_for_a_session_that_is_closing_waits_for_its_end(
+    desk: Desk, late: int
+) -> None:
+    """Its turn is still written: another writer would put an older row back."""
+    session = await desk.open()
+    begun = Hold()
+    desk.script([begun, *says("Never said.")])
+    turn = asyncio.ensure_future(desk.ask(session))
+    await begun.reached.wait()
+
+    async def rename() -> None:
+        for _ in range(late):
+            await asyncio.sleep(0)
+        await desk.sessions.rename(session.id, "Another title")
+
+    await asyncio.gather(desk.sessions.close(session.id), rename(), turn, return_exceptions=True)
+    again = await desk.sessions.get(session.id)
+    assert again.row.title == "Another title"
+    assert again.row.turns == 1
+    desk.script(says("Yes."))
+    assert (await desk.ask(again)).stop_reason == "end_turn"
+
+
+async def test_a_session_that_is_closing_is_opened_again_behind_its_end(desk: Desk) -> None:
+    session = await desk.open()
+    begun = Hold()
+    desk.script([begun, *says("Never said.")])
+    turn = asyncio.ensure_future(desk.ask(session))
+    await begun.reached.wait()
+    closing = asyncio.ensure_future(desk.sessions.close(session.id))
+    await asyncio.sleep(0)
+    again = await desk.sessions.get(session.id)
+    await asyncio.gather(closing, turn, return_exceptions=True)
+    desk.script(says("Yes."))
+    assert (await desk.ask(again)).stop_reason == "end_turn"
+    assert again.row.turns == 2
