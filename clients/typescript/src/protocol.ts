@@ -1302,7 +1302,7 @@ export interface DaemonRequests {
   "session/list": { params: SessionListParams; result: SessionListResult };
   /** Open a stored session; its history comes as session/update before the result. */
   "session/load": { params: SessionLoadParams; result: SessionLoadResult };
-  /** Let go of a session. */
+  /** Let go of a session. It ends, with its turn, unless others have it open or at work. */
   "session/close": { params: SessionCloseParams; result: Empty };
   /** Delete a session for good. */
   "session/delete": { params: SessionDeleteParams; result: SessionDeleteResult };

@@ -150,11 +150,11 @@ class OpenSessions:
     def waiting(self) -> int:
         return sum(session.prompts.waiting() for session in self)
 
-    def busy_changed(self, session: Session) -> None:
-        """Tells watchers whether any session they watch is busy."""
+    def busy_changed(self, session: Session, *left: Watcher) -> None:
+        """Tells watchers, those that `left` too, whether any session they watch is busy."""
         title = session.row.title or "a new session"
         busy = {w for one in self if one.prompts.busy for w in one.audience.watchers()}
-        for watcher in session.audience.watchers():
+        for watcher in (*session.audience.watchers(), *left):
             if (watcher in busy) != (watcher in self._told_busy):
                 self._told_busy ^= {watcher}
                 told = f"working on: {title}" if watcher in busy else "ready"

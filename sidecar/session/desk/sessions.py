@@ -267,12 +267,15 @@ class Sessions:
             await self.close(session_id)
         return await archive(self._ground(environment), session_id)
 
-    async def close(self, session_id: SessionId) -> None:
+    async def close(self, session_id: SessionId, watcher: Watcher | None = None) -> None:
+        """Ends a session; by a `watcher`, only that watcher's part if others are at it."""
         self.open.check_running()
         session = self.open.find(session_id)
         if session is None:
             environment = await self.shared.ready()
             await environment.store.sessions.row(session_id)
+        elif watcher is not None and session.audience.leave(watcher):
+            self.open.busy_changed(session, watcher)
         else:
             await self.open.close(session)
 

@@ -79,6 +79,14 @@ class Audience:
         self.stir()
         self._channel.detach(watcher)
 
+    def leave(self, watcher: Watcher) -> bool:
+        """Detaches a watcher; returns whether others listen, or have the turn that runs."""
+        own = next((one for one in self.connected if one.watcher == watcher), None)
+        works_for = self._asker()
+        of_another = works_for is not None and (own is None or own.environment is not works_for)
+        self.detach(watcher)
+        return self.heard or of_another
+
     def saved(self, path: Path) -> None:
         self._tracking.saved(path)
 

@@ -115,7 +115,7 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
         return {**found, "sessions": [_as_listed(line) for line in lines]}
 
     async def close(params: acp_params.NamedSession, _: Ticket) -> Json:
-        await sessions.close(SessionId(params.session_id))
+        await sessions.close(SessionId(params.session_id), connection.watch)
         connection.leave(params.session_id)
         return {}
 

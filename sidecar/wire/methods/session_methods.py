@@ -68,8 +68,8 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             )
         )
 
-    async def close(_: Connection, params: SessionCloseParams, __: Ticket) -> Json:
-        await sessions.close(SessionId(params.session_id))
+    async def close(connection: Connection, params: SessionCloseParams, _: Ticket) -> Json:
+        await sessions.close(SessionId(params.session_id), connection.watch)
         return {}
 
     async def set_option(_: Connection, params: SessionSetConfigOptionParams, __: Ticket) -> Json:

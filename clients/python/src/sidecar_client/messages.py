@@ -1675,7 +1675,13 @@ METHODS: dict[str, Method] = {
             _READ,
             "Open a stored session; its history comes as session/update before the result.",
         ),
-        _ask("session/close", SessionCloseParams, Empty, _READ, "Let go of a session."),
+        _ask(
+            "session/close",
+            SessionCloseParams,
+            Empty,
+            _READ,
+            "Let go of a session. It ends, with its turn, unless others have it open or at work.",
+        ),
         _ask(
             "session/delete",
             SessionDeleteParams,
