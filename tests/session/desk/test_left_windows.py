@@ -242,19 +242,17 @@ async def test_a_prompt_whose_session_is_closed_meanwhile_is_answered(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with asyncio.timeout(2 * LIMIT), asyncio.TaskGroup() as group:
-        first, second = Window(desk), Window(desk)
-        for window in (first, second):
-            await window.open(group)
-        made = await first.ask("session/new", cwd=str(desk.workspace))
+        window = Window(desk)
+        await window.open(group)
+        made = await window.ask("session/new", cwd=str(desk.workspace))
         session_id = made["sessionId"]
         checking = Gate(monkeypatch, prompting, "check_fits")
-        asked = first.send("session/prompt", sessionId=session_id, prompt=blocks("go"))
+        asked = window.send("session/prompt", sessionId=session_id, prompt=blocks("go"))
         await checking.reached.wait()
-        await second.ask("session/close", sessionId=session_id)
+        await window.ask("session/close", sessionId=session_id)
         checking.opened.set()
-        await first.until(lambda: any(m.get("id") == asked and "error" in m for m in first.got))
-        for window in (first, second):
-            await window.leave()
+        await window.until(lambda: any(m.get("id") == asked and "error" in m for m in window.got))
+        await window.leave()
 
 
 async def test_an_editor_without_a_plugin_leaves_its_prompt_and_nothing_else(
