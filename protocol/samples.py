@@ -267,6 +267,8 @@ RESULTS: dict[str, msgspec.Struct] = {
                 accuracy="estimated",
                 presentation="excerpt",
                 cached=True,
+                pinned=False,
+                reason="at 71% of the window",
                 turn_id="turn_01",
                 part_id="part_07",
             )

@@ -37,6 +37,7 @@ class ContextBreakdownParams(msgspec.Struct, rename="camel", kw_only=True):
 class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
     """A piece of the prompt; `presentation` tells whether whole, cut or a stub.
 
+    `pinned`: kept through compactions. `reason`: of the rewrite by which the part is not whole.
     `server`: the MCP server of a tool.
     """
 
@@ -47,6 +48,8 @@ class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
     accuracy: Accuracy
     presentation: str
     cached: bool
+    pinned: bool
+    reason: str | msgspec.UnsetType = msgspec.UNSET
     turn_id: str | msgspec.UnsetType = msgspec.UNSET
     part_id: str | msgspec.UnsetType = msgspec.UNSET
     server: str | msgspec.UnsetType = msgspec.UNSET

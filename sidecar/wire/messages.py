@@ -749,6 +749,8 @@ class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
     accuracy: Accuracy
     presentation: str
     cached: bool
+    pinned: bool
+    reason: str | msgspec.UnsetType = msgspec.UNSET
     turn_id: str | msgspec.UnsetType = msgspec.UNSET
     part_id: str | msgspec.UnsetType = msgspec.UNSET
     server: str | msgspec.UnsetType = msgspec.UNSET

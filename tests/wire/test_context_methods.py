@@ -167,6 +167,15 @@ def test_segments_add_up_over_the_wire(start: Start, api: FakeMessagesApi, tmp_p
     assert sum(s["tokens"] for s in told["segments"]) == told["meter"]["used"]
     [kept] = [s for s in told["segments"] if s["id"] == call["id"]]
     assert (kept["presentation"], kept["region"]) == ("verbatim", call["region"])
+    assert {s["partId"] for s in told["segments"] if s["pinned"]} == {call["partId"]}
+    whole = {s["id"] for s in told["segments"] if s["presentation"] in ("verbatim", "note")}
+    assert len(whole) < len(told["segments"])
+    why = {s["id"]: s["reason"] for s in told["segments"] if "reason" in s}
+    assert why.keys() == {s["id"] for s in told["segments"]} - whole
+    assert all(reason.endswith("tokens: asked for") for reason in why.values())
+    client.request("context/undo_compaction", params)
+    again = client.request("context/breakdown", params)["segments"]
+    assert not [s for s in again if s["presentation"] == "verbatim" and "reason" in s]
 
 
 def test_a_compaction_leaves_what_it_is_told_to_keep_this_once(

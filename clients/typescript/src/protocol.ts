@@ -841,6 +841,7 @@ export interface ContextBreakdownParams {
 /**
  * A piece of the prompt; `presentation` tells whether whole, cut or a stub.
  *
+ * `pinned`: kept through compactions. `reason`: of the rewrite by which the part is not whole.
  * `server`: the MCP server of a tool.
  */
 export interface ContextSegment {
@@ -851,6 +852,8 @@ export interface ContextSegment {
   accuracy: Accuracy;
   presentation: string;
   cached: boolean;
+  pinned: boolean;
+  reason?: string;
   turnId?: string;
   partId?: string;
   server?: string;

@@ -1,7 +1,7 @@
 """Itemises the next request's context."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sidecar.core.conversation.call_outcome import argument, one_line
@@ -11,6 +11,7 @@ from sidecar.core.parts import (
     Message,
     OpaquePart,
     Part,
+    PartId,
     ReasoningPart,
     TextPart,
     ToolPart,
@@ -31,6 +32,7 @@ from sidecar.core.prompt.render import (
 from sidecar.core.prompt.tokens import Count, count_block, count_tool
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.view.model_view import ModelView
+from sidecar.session.view.view_history import Views
 from sidecar.tools.mcp_names import server_of
 
 LABEL = 80
@@ -42,7 +44,10 @@ UNKNOWN = "unknown block"
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of the context; all `tokens` sum to the meter's `used`."""
+    """A piece of the context; all `tokens` sum to the meter's `used`.
+
+    `reason`: of the rewrite by which the part is not shown whole.
+    """
 
     id: str
     region: Region
@@ -53,6 +58,8 @@ class Segment:
     turn_id: TurnId | None = None
     part_id: str | None = None
     server: str = ""
+    pinned: bool = False
+    reason: str = ""
 
 
 def segments(
@@ -98,6 +105,20 @@ def _pieces(
         for piece, raw in zip(pieces, seen.raw, strict=True):
             yield piece, raw, next(links)
         yield from ((gone, 0, None) for gone in _dropped(view, seen.message, seen.rendered))
+
+
+def marked(found: Iterable[Segment], views: Views) -> Iterator[Segment]:
+    """Adds pins, and reasons for parts that are not whole."""
+    pinned = views.pinned
+    reasons = {
+        part_id: recorded.reason
+        for recorded in views.standing()
+        for part_id in recorded.rewrite.shown
+    }
+    for one in found:
+        whole = one.presentation in ("verbatim", "note")
+        reason = "" if one.part_id is None or whole else reasons.get(PartId(one.part_id), "")
+        yield replace(one, pinned=one.part_id in pinned, reason=reason)
 
 
 def _of_block(view: ModelView, block: Block) -> Segment:
@@ -175,7 +196,10 @@ def as_json(segment: Segment, accuracy: str) -> JsonObject:
         "accuracy": accuracy,
         "presentation": segment.presentation,
         "cached": segment.cached,
+        "pinned": segment.pinned,
     }
+    if segment.reason:
+        told["reason"] = segment.reason
     if segment.server:
         told["server"] = segment.server
     if segment.turn_id is not None:

@@ -18,7 +18,7 @@ from sidecar.session.compaction.rewrite_commit import RewriteCommits, TellEpoch
 from sidecar.session.compaction.settlement import Settlements
 from sidecar.session.compaction.summariser import Summariser
 from sidecar.session.epochs.lessons import Lessons
-from sidecar.session.history.inspection import as_json, segments
+from sidecar.session.history.inspection import as_json, marked, segments
 from sidecar.session.history.part_reader import find_part
 from sidecar.session.lifecycle.log_window import Folds
 from sidecar.session.lifecycle.turn_start import TurnStart
@@ -169,7 +169,7 @@ class Rewriting:
         found = segments(
             state.view, state.log, state.environment.models.count, meter.regions, seen.hit
         )
-        return meter, [as_json(segment, meter.accuracy) for segment in found]
+        return meter, [as_json(one, meter.accuracy) for one in marked(found, state.views)]
 
     async def preview(self, blocks: tuple[JsonObject, ...]) -> Preview:
         """Predicts the next request, for `blocks` or the bare history, with its rewrites."""
