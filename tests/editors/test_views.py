@@ -216,6 +216,13 @@ def test_the_chat_shows_a_conversation(
 
 
 @needs_a_browser
+def test_the_chat_marks_what_the_model_no_longer_sees(
+    pages: Path, conversation: dict[str, Any], tmp_path: Path
+) -> None:
+    play("unseen.mjs", pages, conversation, tmp_path)
+
+
+@needs_a_browser
 def test_the_composer_takes_commands_pictures_and_what_was_sent_before(
     pages: Path, tmp_path: Path
 ) -> None:

@@ -216,6 +216,10 @@ def test_a_compaction_is_looked_at_part_by_part_in_a_tab(given: dict[str, str]) 
     play("plan.mjs", given)
 
 
+def test_what_a_compaction_left_out_is_greyed_and_recalled(given: dict[str, str]) -> None:
+    play("unseen.mjs", given)
+
+
 def test_the_input_of_the_chat(given: dict[str, str]) -> None:
     play("composer.mjs", given)
 

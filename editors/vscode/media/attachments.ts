@@ -1,6 +1,6 @@
-/** What goes along with a message, as chips that can be removed: pictures, the open files, the selection. */
+/** What goes along with a message, as chips that can be removed: pictures, the open files, the selection, earlier parts. */
 
-import type { Picture, Shown, ShownPart } from "../src/views/messages";
+import type { Picture, Recalled, Shown, ShownPart } from "../src/views/messages";
 import { button, el, fill } from "./dom";
 import { icon } from "./icons";
 import { picture, thumbnail } from "./pictures";
@@ -15,11 +15,31 @@ export class Attachments {
   private readonly removed = new Map<ShownPart, string>();
   private added: { picture: Picture; chip: HTMLElement }[] = [];
 
+  private again: Recalled[] = [];
+
   /** `changed` is called when pictures came or went. */
   constructor(private readonly changed: () => void, private readonly failed: (text: string) => void) {}
 
   get pictures(): Picture[] {
     return this.added.map((one) => one.picture);
+  }
+
+  get recalled(): Recalled[] {
+    return this.again;
+  }
+
+  /** Take these earlier parts too, each once. */
+  recall(parts: readonly Recalled[]): void {
+    const fresh = parts.filter(({ partId }) => !this.again.some((one) => one.partId === partId));
+    if (!fresh.length) return;
+    this.again = [...this.again, ...fresh];
+    this.draw();
+    this.changed();
+  }
+
+  /** Let go of what is another session's. */
+  keepOf(sessionId: string): void {
+    this.let((one) => one.sessionId === sessionId);
   }
 
   /** The parts of what the editor shows that are not to be sent. */
@@ -52,7 +72,16 @@ export class Attachments {
 
   clear(): void {
     this.added = [];
+    this.again = [];
     this.draw();
+  }
+
+  private let(stays: (one: Recalled) => boolean): void {
+    const left = this.again.filter(stays);
+    if (left.length === this.again.length) return;
+    this.again = left;
+    this.draw();
+    this.changed();
   }
 
   private drop(made: { picture: Picture; chip: HTMLElement }): void {
@@ -77,7 +106,12 @@ export class Attachments {
       chip.title = said;
       return chip;
     });
-    const chips = [...parts, ...this.added.map((one) => one.chip)];
+    const again = this.again.map((one) => {
+      const chip = this.chip(one.label, el("span.target", {}, one.label), () => this.let((other) => other !== one), icon("recall"));
+      chip.title = `${one.label}, recalled from earlier`;
+      return chip;
+    });
+    const chips = [...parts, ...again, ...this.added.map((one) => one.chip)];
     this.element.hidden = !chips.length;
     fill(this.element, ...chips);
   }

@@ -24,7 +24,7 @@ let lately: readonly string[] = before?.sent ?? [];
 /** What is typed is known to be all there is: the extension is told of it. */
 let whole = before !== undefined;
 /** What it was told last. */
-let told: Pick<Kept, "pictures" | "sent"> = { pictures: [], sent: [] };
+let told: Required<Pick<Kept, "pictures" | "recalled" | "sent">> = { pictures: [], recalled: [], sent: [] };
 const plan = el("details.plan", { hidden: true }, el("summary"), el("div"));
 const welcome = el("div.welcome");
 const banner = el("div.banner", { role: "alert", hidden: true });
@@ -34,7 +34,7 @@ const reviewed = new Set<string>();
 const transcript = new Transcript(send, showPlan, {
   has: (name) => reviewed.has(name),
   add: (name) => send({ type: "keep", kept: { reviewed: [...reviewed.add(name)].slice(-MOST_REVIEWED) } }),
-});
+}, (partId, label) => composer.recall(partId, label));
 const questions = new Questions(send, () => composer.focus());
 
 document.body.classList.add("chat");
@@ -74,6 +74,7 @@ function take(message: ToChat): void {
   switch (message.type) {
     case "session":
       transcript.clear();
+      composer.begin(message.sessionId);
       questions.take([]);
       showPlan([]);
       return;
@@ -86,6 +87,8 @@ function take(message: ToChat): void {
       return;
     case "checkpoints":
       return transcript.checkpoints(message.checkpoints);
+    case "unseen":
+      return transcript.unseen(message.parts);
     case "questions":
       questions.take(message.questions);
       return transcript.asked(message.questions);
@@ -136,14 +139,18 @@ function hand(message: FromChat): void {
 }
 
 /** Keep a draft while the view is hidden, and over a reload. */
-function remember({ text, pictures }: Draft): void {
-  keep({ text, pictures, sent: lately });
+function remember({ text, pictures, recalled = [] }: Draft): void {
+  keep({ text, pictures, recalled, sent: lately });
   if (!whole) return;
   const small = pictures.reduce((sum, { data }) => sum + data.length, 0) <= MOST_KEPT ? pictures : [];
   // Both are large, and what is typed is told letter by letter: a page may end at any moment.
-  const same = small.length === told.pictures.length && small.every((one, index) => one === told.pictures[index]);
-  send({ type: "keep", kept: { text, ...(lately !== told.sent && { sent: lately }), ...(!same && { pictures: small }) } });
-  told = { pictures: small, sent: lately };
+  const kept = { ...(!same(small, told.pictures) && { pictures: small }), ...(!same(recalled, told.recalled) && { recalled }), ...(lately !== told.sent && { sent: lately }) };
+  send({ type: "keep", kept: { text, ...kept } });
+  told = { pictures: small, recalled, sent: lately };
+}
+
+function same<T>(some: readonly T[], others: readonly T[]): boolean {
+  return some.length === others.length && some.every((one, index) => one === others[index]);
 }
 
 /** What was sent, each text where it was sent last: in any session, then in this one. */

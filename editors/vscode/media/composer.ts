@@ -4,7 +4,7 @@ import type { Meter } from "sidecar-protocol";
 import type { Draft, FoundSymbol, FromChat, Shown } from "../src/views/messages";
 import { mention, type Slash, SLASHES, type Typed, typed } from "../src/views/slash";
 import { Attachments } from "./attachments";
-import { button, el, fill } from "./dom";
+import { button, el, fill, say } from "./dom";
 import { icon } from "./icons";
 import { Past } from "./past";
 import { type Suggestion, Suggestions } from "./suggestions";
@@ -36,6 +36,7 @@ export class Composer {
   private drafted = "";
   private finding = 0;
   private readOnly = false;
+  private sessionId = "";
 
   constructor(private readonly around: Around) {
     this.model.addEventListener("click", () => around.send({ type: "run", command: "switchModel" }));
@@ -73,10 +74,11 @@ export class Composer {
   }
 
   /** Put a message back into the input. What was typed there stays below it. */
-  put({ text, pictures }: Draft): void {
+  put({ text, pictures, recalled = [] }: Draft): void {
     const own = this.text.trim();
     this.input.value = own && own !== text.trim() ? [text, own].filter(Boolean).join("\n\n") : text;
     this.attached.put(pictures);
+    this.attached.recall(recalled);
     this.drawn();
     // Whoever is elsewhere stays there: in the palette, in an editor.
     if (document.hasFocus()) this.focus();
@@ -85,6 +87,20 @@ export class Composer {
 
   focus(): void {
     this.input.focus();
+  }
+
+  /** Another session, or the same anew: what was recalled from another is not this one's. */
+  begin(sessionId: string): void {
+    this.sessionId = sessionId;
+    this.attached.keepOf(sessionId);
+  }
+
+  /** Let an earlier part go along whole with the next message. */
+  recall(partId: string, label: string): void {
+    if (this.readOnly) return;
+    this.attached.recall([{ sessionId: this.sessionId, partId, label }]);
+    say(`Goes along with your next message: ${label}`);
+    this.focus();
   }
 
   /** Take what was dropped: pictures, and files as mentions. */
@@ -144,8 +160,8 @@ export class Composer {
     // The height follows the text, up to a limit that the styles set.
     this.input.style.blockSize = "auto";
     this.input.style.blockSize = `${this.input.scrollHeight}px`;
-    const { pictures } = this.attached;
-    const some = this.text.trim() !== "" || pictures.length > 0;
+    const { pictures, recalled } = this.attached;
+    const some = this.text.trim() !== "" || pictures.length > 0 || recalled.length > 0;
     this.stop.hidden = !this.working;
     this.go.hidden = this.working && !some;
     this.go.disabled = this.readOnly || !some;
@@ -153,7 +169,7 @@ export class Composer {
     this.go.title = label;
     this.go.setAttribute("aria-label", label);
     this.input.placeholder = this.readOnly ? "Another window writes this session" : this.working ? "Add to the running turn" : "Ask Sidecar, / for commands";
-    this.around.changed({ text: this.text, pictures });
+    this.around.changed({ text: this.text, pictures, recalled });
   }
 
   private write(text: string): void {
@@ -244,9 +260,9 @@ export class Composer {
   }
 
   private hand(text: string): void {
-    const { pictures, without } = this.attached;
-    if (!text && !pictures.length) return;
-    this.around.send({ type: "send", text, pictures, without, steer: this.working });
+    const { pictures, recalled, without } = this.attached;
+    if (!text && !pictures.length && !recalled.length) return;
+    this.around.send({ type: "send", text, pictures, ...(recalled.length && { recalled }), without, steer: this.working });
     this.tell("");
     this.attached.clear();
     this.past.leave();

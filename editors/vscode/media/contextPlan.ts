@@ -79,6 +79,7 @@ export class Plan {
   take(context: ContextBreakdownResult): void {
     const [before, now] = [this.context?.meter, context.meter];
     this.context = context;
+    this.texts.take(context.segments);
     if (this.element.hidden) return;
     if (!before) this.ask();
     else if (before.sessionId !== now.sessionId) this.close();

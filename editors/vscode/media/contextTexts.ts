@@ -1,14 +1,21 @@
 /** Whole texts of parts, each below the line that it was asked for by. */
 
-import type { ContextRecallResult } from "sidecar-protocol";
+import type { ContextRecallResult, ContextSegment } from "sidecar-protocol";
 import type { FromContext } from "../src/views/messages";
 import { count } from "../src/wording";
 import { button, el, fill } from "./dom";
 
 export class Texts {
   private readonly shown = new Map<string, HTMLElement>();
+  private pinned = new Set<string | undefined>();
 
   constructor(private readonly send: (message: FromContext) => void) {}
+
+  /** Which parts are pinned may have changed. */
+  take(segments: readonly ContextSegment[]): void {
+    this.pinned = new Set(segments.filter(({ pinned }) => pinned).map(({ partId }) => partId));
+    for (const [partId, shown] of this.shown) shown.querySelector(".pin")?.replaceWith(this.pin(partId));
+  }
 
   /** What is shown of a part, if it was asked for. */
   of(partId: string): HTMLElement | undefined {
@@ -29,16 +36,17 @@ export class Texts {
     const before = shown.querySelector("pre")?.textContent ?? "";
     const text = el("pre", { tabindex: 0, "aria-label": "Whole text" }, before + content);
     const rest = nextOffset !== undefined && button(`Show more of ${count(totalBytes)} bytes`, () => this.send({ type: "recall", partId, offset: nextOffset }), undefined, "link");
-    fill(shown, text, el("div.actions", {}, rest, this.pin("pin", partId), this.pin("unpin", partId)));
+    fill(shown, text, el("div.actions", {}, rest, this.pin(partId)));
   }
 
   lost(partId: string, message: string): void {
     const shown = this.shown.get(partId);
-    if (shown) fill(shown, el("p.lost", { role: "alert" }, message), el("div.actions", {}, this.pin("pin", partId), this.pin("unpin", partId)));
+    if (shown) fill(shown, el("p.lost", { role: "alert" }, message), el("div.actions", {}, this.pin(partId)));
   }
 
-  private pin(command: "pin" | "unpin", partId: string): HTMLElement {
-    const made = button(command === "pin" ? "Pin" : "Unpin", () => this.send({ type: "run", command, argument: partId }), undefined, "link");
+  private pin(partId: string): HTMLElement {
+    const command = this.pinned.has(partId) ? "unpin" : "pin";
+    const made = button(command === "pin" ? "Pin" : "Unpin", () => this.send({ type: "run", command, argument: partId }), undefined, "link pin");
     made.title = command === "pin" ? "Keep it in the context through compactions" : "Let compactions leave it out";
     return made;
   }

@@ -8,6 +8,8 @@ let count = 0;
 export class Fold {
   readonly head = el("span.fold-head");
   readonly actions = el("span.fold-actions");
+  /** Said of it by others, beside what it says. */
+  readonly marks = el("span.marks");
   readonly body: HTMLElement;
   readonly element: HTMLElement;
   private readonly toggle: HTMLButtonElement;
@@ -34,7 +36,7 @@ export class Fold {
       this.head,
       icon("chevron"),
     );
-    this.line = el("div.fold-line", {}, this.toggle, this.actions);
+    this.line = el("div.fold-line", {}, this.toggle, this.marks, this.actions);
     this.element = el("div.fold", {}, this.line, this.body);
     this.element.classList.add(kind);
   }

@@ -9,7 +9,7 @@ import { el, fill } from "./dom";
 import { icon } from "./icons";
 
 /** How a piece stands in the context, where it is not whole. */
-const SHOWN: Record<string, string> = { truncated: "cut", excerpt: "excerpt", placeholder: "stub", dropped: "left out", note: "note" };
+const SHOWN: Record<string, string> = { truncated: "cut", excerpt: "excerpt", quoted: "excerpt", placeholder: "stub", dropped: "left out", note: "note" };
 
 interface Kept {
   leftOut: boolean;
@@ -38,6 +38,7 @@ export class Segments {
 
   take(segments: ContextSegment[], checkpoints: Checkpoint[]): void {
     this.segments = segments;
+    this.texts.take(segments);
     this.titles = new Map([...checkpoints].reverse().map(({ turnId, title }) => [turnId, title]));
     this.draw();
   }
@@ -92,12 +93,13 @@ export class Segments {
   }
 
   private segment(segment: ContextSegment): HTMLElement {
-    const { region, label, tokens, presentation, cached, partId } = segment;
+    const { region, label, tokens, presentation, cached, partId, pinned, reason } = segment;
     const how = SHOWN[presentation];
-    const said = `${label}, ${how ? `${how}, ` : ""}${count(tokens)} tokens, ${cached ? "cached" : "not cached"}`;
+    const said = `${label}, ${how ? `${how}, ` : ""}${pinned ? "pinned, " : ""}${count(tokens)} tokens, ${cached ? "cached" : "not cached"}`;
     const parts = [
       el(`span.swatch.region-${region}`, { "aria-hidden": "true" }),
       el("span.title", {}, label),
+      pinned && icon("pin"),
       how ? el("span.badge", {}, how) : undefined,
       el("span.tokens", {}, tokens ? count(tokens) : "–"),
       el("span.cached", { title: cached ? "cached" : "not cached", "data-cached": String(cached) }),
@@ -105,7 +107,7 @@ export class Segments {
     if (partId === undefined) return el("li", {}, el("div.piece", { "aria-label": said }, ...parts));
     const shown = this.texts.of(partId);
     const id = `piece-${segment.id}`;
-    const line = el("button.piece", { type: "button", id, "aria-label": said, title: label, "aria-expanded": String(shown !== undefined), onclick: () => this.look(partId, id) }, ...parts);
+    const line = el("button.piece", { type: "button", id, "aria-label": said, title: reason ? `${label}\n${how}: ${reason}` : label, "aria-expanded": String(shown !== undefined), onclick: () => this.look(partId, id) }, ...parts);
     return el(`li${leftOut(segment) ? ".out" : ""}`, {}, line, shown);
   }
 

@@ -38,6 +38,14 @@ export class ToolCall {
     return this.fold.element;
   }
 
+  get marks(): HTMLElement {
+    return this.fold.marks;
+  }
+
+  get name(): string {
+    return this.label;
+  }
+
   /** Take the first update or a later one: what is absent stays. */
   take(call: Call, origin: Partial<UpdateOrigin>): void {
     if (call.title !== undefined) this.title = call.title;

@@ -1,12 +1,13 @@
 /** The conversation: updates become turns and parts. There is no history here but what is shown. */
 
 import type { Checkpoint, CompactionChanged, Notice, PlanEntry, SessionRetryingParams, SessionUpdate, TurnEnded, UpdateOrigin } from "sidecar-protocol";
-import type { FromChat, Question, Reviewed } from "../src/views/messages";
+import type { FromChat, Question, Reviewed, Unseen } from "../src/views/messages";
 import { button, el, say } from "./dom";
 import { icon } from "./icons";
 import type { Marks } from "./review";
 import { type Task, ToolCall } from "./toolcall";
-import { agentText, type Text, thought, Turn, userPicture, userText } from "./turn";
+import { agentText, type Text, thought, Turn, userFile, userPicture, userText } from "./turn";
+import { UnseenMarks } from "./unseen";
 
 const SPEAKERS = { user_message_chunk: userText, agent_message_chunk: agentText, agent_thought_chunk: thought } as const;
 /** Causes of a new prompt that are no compaction, in words: there is nothing to take back. */
@@ -30,6 +31,7 @@ export class Transcript {
   private texts = new Map<string, Text>();
   private calls = new Map<string, ToolCall>();
   private compactions = new Map<string, HTMLElement>();
+  private readonly marksOfUnseen = new UnseenMarks((id) => this.texts.get(id) ?? this.calls.get(id), (id, label) => this.recall(id, label));
   private newest: Text | undefined;
   /** The parts of what the user said, by message. */
   private messages = new Map<string, Text[]>();
@@ -42,7 +44,7 @@ export class Transcript {
   /** What came is new, and not the history. */
   live = false;
 
-  constructor(private readonly send: (message: FromChat) => void, private readonly planned: (tasks: Task[]) => void, private readonly marks: Marks) {
+  constructor(private readonly send: (message: FromChat) => void, private readonly planned: (tasks: Task[]) => void, private readonly marks: Marks, private readonly recall: (partId: string, label: string) => void) {
     const on = <K extends keyof HTMLElementEventMap>(kind: K, act: (event: HTMLElementEventMap[K]) => void) => this.element.addEventListener(kind, act, { passive: true });
     on("wheel", ({ deltaY }) => deltaY < 0 && this.leave());
     on("keydown", ({ key }) => ["PageUp", "ArrowUp", "Home"].includes(key) && this.leave());
@@ -72,6 +74,7 @@ export class Transcript {
   clear(): void {
     this.list.replaceChildren();
     for (const known of [this.turns, this.texts, this.calls, this.compactions, this.dirty, this.messages]) known.clear();
+    this.marksOfUnseen.forget();
     this.newest = this.last = this.before = undefined;
     this.live = false;
     this.toEnd();
@@ -123,6 +126,12 @@ export class Transcript {
     this.draw();
   }
 
+  /** What the model no longer sees whole. */
+  unseen(parts: Unseen[]): void {
+    this.marksOfUnseen.take(parts);
+    this.draw();
+  }
+
   /** What is left of a file's change. */
   reviewed(seen: Reviewed): void {
     for (const turn of this.turns.values()) turn.reviewed(seen);
@@ -169,14 +178,14 @@ export class Transcript {
     let text = this.texts.get(id);
     if (!text) {
       this.settle();
-      text = userPicture(update.content) ?? SPEAKERS[update.sessionUpdate]();
+      text = userPicture(update.content) ?? userFile(update.content) ?? SPEAKERS[update.sessionUpdate]();
       this.texts.set(id, text);
       this.turn(origin).add(text.element);
       if (text.kind === "user") this.said(text, origin);
       if (text.kind === "agent") this.turn(origin).answer = text;
     }
     this.newest = text;
-    if (update.content["type"] !== "image") text.text += shown(update.content);
+    if (!["image", "resource"].includes(String(update.content["type"]))) text.text += shown(update.content);
     if (text.kind === "user" && text.text) this.turn(origin).label = text.text;
     if (!this.live && text.kind === "thought") this.settle();
     this.dirty.add(text);

@@ -2,6 +2,7 @@
 
 import type { Checkpoint, FileChange, TurnEnded } from "sidecar-protocol";
 import type { FromChat, Picture, Reviewed } from "../src/views/messages";
+import type { Markable } from "./unseen";
 import { many, money } from "../src/wording";
 import { button, el, fill } from "./dom";
 import { Fold } from "./fold";
@@ -18,10 +19,12 @@ const STOPS: Record<string, string> = {
   blocked: "Stopped by your answer.",
 };
 
+/** Characters of a text by which it is called. */
+const MOST_NAMED = 60;
+
 /** A text of the user or the model. */
-export interface Text {
+export interface Text extends Markable {
   kind: "user" | "agent" | "thought";
-  element: HTMLElement;
   text: string;
   picture?: Picture;
   draw: () => void;
@@ -104,20 +107,34 @@ export class Turn {
 /** What the user typed. */
 export function userText(): Text {
   const said = el("div.user");
-  const made: Text = { kind: "user", element: el("div.said", {}, said), text: "", draw: () => void (said.textContent = made.text) };
+  const marks = el("div.marks");
+  const made = { kind: "user" as const, element: el("div.said", {}, said, marks), marks, text: "", draw: () => void (said.textContent = made.text), get name() { return named("what you said", made.text); } };
   return made;
+}
+
+/** A file that went along: what of it, by its address or by what was recalled. */
+export function userFile({ type, resource }: Record<string, unknown>): Text | undefined {
+  const { uri } = (resource ?? {}) as Record<string, unknown>;
+  if (type !== "resource" || typeof uri !== "string") return undefined;
+  const recalled = /^sidecar:\w+\/[^#]*#(.*)/.exec(uri)?.[1];
+  const label = recalled === undefined ? uri : decodeURIComponent(recalled);
+  const marks = el("div.marks");
+  const element = el("div.said", {}, el("div.user.along", { title: label }, icon(recalled === undefined ? "read" : "recall"), el("span.target", {}, label)), marks);
+  return { kind: "user", element, marks, name: undefined, text: "", draw: () => {} };
 }
 
 /** A picture that the user sent. */
 export function userPicture({ type, mimeType, data }: Record<string, unknown>): Text | undefined {
   if (type !== "image" || typeof mimeType !== "string" || typeof data !== "string") return undefined;
   const picture = { mimeType, data };
-  return { kind: "user", element: el("div.said", {}, el("div.user.pictured", {}, thumbnail(picture, 160))), text: "", picture, draw: () => {} };
+  const marks = el("div.marks");
+  return { kind: "user", element: el("div.said", {}, el("div.user.pictured", {}, thumbnail(picture, 160)), marks), marks, name: undefined, text: "", picture, draw: () => {} };
 }
 
 export function agentText(): Text {
   const shown = new Markdown();
-  const made: Text = { kind: "agent", element: shown.element, text: "", draw: () => shown.show(made.text) };
+  const marks = el("div.marks");
+  const made = { kind: "agent" as const, element: el("div.answered", {}, shown.element, marks), marks, text: "", draw: () => shown.show(made.text), get name() { return named("the answer", made.text); } };
   return made;
 }
 
@@ -134,6 +151,9 @@ export function thought(): Text & { settle: () => void } {
   const made = {
     kind: "thought" as const,
     element: fold.element,
+    marks: fold.marks,
+    // Thinking is the model's own, and bound to its place.
+    name: undefined,
     text: "",
     draw: () => {
       about.textContent = made.text.trim().split("\n")[0]?.slice(0, 160) ?? "";
@@ -148,6 +168,12 @@ export function thought(): Text & { settle: () => void } {
     },
   };
   return made;
+}
+
+/** A text by how it begins. */
+function named(what: string, text: string): string {
+  const [line = ""] = text.trim().split("\n");
+  return `${what}: ${line.length > MOST_NAMED ? `${line.slice(0, MOST_NAMED)}…` : line}`;
 }
 
 function sum(changes: FileChange[], name: "additions" | "deletions"): number {

@@ -76,19 +76,20 @@ export async function undoCompaction(daemon: Daemon, sessions: Sessions, compact
 /** Keep a part through compactions, or no longer; without an id the user picks one. */
 export async function pin(daemon: Daemon, sessions: Sessions, pinned: boolean, partId?: string): Promise<void> {
   const sessionId = sessions.id();
-  const id = partId ?? (await pickPart(daemon, sessionId, pinned ? "Pin: keep through compactions" : "Unpin"));
+  const id = partId ?? (await pickPart(daemon, sessionId, pinned));
   if (id) await daemon.request("context/pin", { sessionId, partId: id, pinned });
 }
 
-async function pickPart(daemon: Daemon, sessionId: string, title: string): Promise<string | undefined> {
+async function pickPart(daemon: Daemon, sessionId: string, pin: boolean): Promise<string | undefined> {
   const { segments } = await daemon.request("context/breakdown", { sessionId });
-  const parts = segments.filter((segment): segment is ContextSegment & { partId: string } => segment.partId !== undefined);
+  const parts = segments.filter((segment): segment is ContextSegment & { partId: string } => segment.partId !== undefined && segment.pinned !== pin);
+  if (!parts.length) return void inform(pin ? "There is nothing to pin yet." : "Nothing is pinned.");
   const lines = parts.reverse().map((part) => ({
     label: part.label,
     description: `${(REGIONS as Record<string, string>)[part.region] ?? part.region}, ${count(part.tokens)} tokens`,
     partId: part.partId,
   }));
-  const chosen = await window.showQuickPick(lines, { title: `Sidecar: ${title}`, placeHolder: "The newest is first", matchOnDescription: true });
+  const chosen = await window.showQuickPick(lines, { title: `Sidecar: ${pin ? "Pin: keep through compactions" : "Unpin"}`, placeHolder: "The newest is first", matchOnDescription: true });
   return chosen?.partId;
 }
 

@@ -177,6 +177,12 @@ const steps = {
     assert.equal(await page.getByRole("button", { name: /^Show more of/ }).count(), 0);
     await page.getByRole("button", { name: "Pin", exact: true }).click();
     assert.deepEqual(await view.sent("run"), [{ type: "run", command: "pin", argument: part }]);
+    const segments = after.segments.map((one) => ({ ...one, pinned: one.partId === part }));
+    await view.post({ type: "context", breakdown: { ...after, segments }, checkpoints });
+    await page.getByRole("button", { name: /, pinned, / }).locator(".icon-pin").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Pin", exact: true }).count(), 0);
+    await page.getByRole("button", { name: "Unpin", exact: true }).click();
+    assert.deepEqual(await view.sent("run"), [{ type: "run", command: "unpin", argument: part }]);
   },
 
   async "what was asked for and cannot be read is said"() {

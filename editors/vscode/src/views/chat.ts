@@ -6,6 +6,7 @@ import type { Daemon } from "../daemon";
 import type { Previews } from "./texts";
 import { editMessage } from "../rollback";
 import { Asking } from "./asking";
+import { recalledBlocks, UnseenParts } from "./context/unseen";
 import { askPermission } from "./permission";
 import type { Sessions } from "../sessions";
 import { applyBlock, blocks, insert, sendTurn } from "../turns";
@@ -33,6 +34,7 @@ export function registerChat(context: ExtensionContext, daemon: Daemon, sessions
   context.subscriptions.push(
     chat.diffs,
     chat.asking,
+    chat.unseen,
     ...chat.asking.commands,
     commands.registerCommand("sidecar.mention", (file?: Uri) => chat.mention(file)),
     commands.registerCommand("sidecar.reveal", (partId: string) => chat.reveal(partId)),
@@ -58,6 +60,7 @@ export function registerChat(context: ExtensionContext, daemon: Daemon, sessions
 class Chat implements WebviewViewProvider {
   readonly diffs: Diffs;
   readonly asking: Asking;
+  readonly unseen: UnseenParts;
   private readonly reviews: Reviews;
   private view: WebviewView | undefined;
   /** The page is there and listens. */
@@ -87,6 +90,7 @@ class Chat implements WebviewViewProvider {
     this.diffs = new Diffs(daemon, sessions);
     this.reviews = new Reviews(daemon, sessions, previews);
     this.asking = new Asking((questions) => this.ask(questions), (text) => sendTurn(daemon, sessions, { text, pictures: [] }));
+    this.unseen = new UnseenParts(daemon, sessions, (parts) => this.post({ type: "unseen", parts }));
     this.kept = context.workspaceState.get<Kept>(KEPT) ?? { text: "", pictures: [], sent: [] };
   }
 
@@ -125,6 +129,7 @@ class Chat implements WebviewViewProvider {
     const model = this.sessions.options.find(({ id }) => id === "model")?.currentValue ?? "";
     this.post({ type: "ready", readOnly: this.sessions.readOnly, model: String(model) });
     this.showRevealed();
+    if (this.listening) this.unseen.look();
     void this.lookAround();
   }
 
@@ -172,6 +177,7 @@ class Chat implements WebviewViewProvider {
       this.post({ type: "busy", busy: this.busy });
     }
     if (cause !== "step") void this.listCheckpoints();
+    if (cause !== "step" && cause !== "turn_started" && this.listening) this.unseen.look();
   }
 
   /** Show a message in the input. A view that is not in sight is opened, and whoever is elsewhere stays there. */
@@ -274,15 +280,16 @@ class Chat implements WebviewViewProvider {
 
   private async send(draft: Draft, steer: boolean, without: ShownPart[]): Promise<void> {
     try {
+      const along = await recalledBlocks(this.daemon, draft.recalled ?? []);
       if (steer) {
-        await this.daemon.request("session/prompt", { sessionId: this.sessions.id(), prompt: blocks(draft), steer });
+        await this.daemon.request("session/prompt", { sessionId: this.sessions.id(), prompt: [...blocks(draft), ...along], steer });
       } else {
-        await sendTurn(this.daemon, this.sessions, draft, without);
+        await sendTurn(this.daemon, this.sessions, draft, without, along);
       }
     } catch (error) {
       const { code, message } = error as { code?: number; message: string };
-      const { text, pictures } = draft;
-      this.post({ type: "refused", text, pictures, message: code === CANCELLED ? "Stopped before it began." : message });
+      const { text, pictures, recalled = [] } = draft;
+      this.post({ type: "refused", text, pictures, recalled, message: code === CANCELLED ? "Stopped before it began." : message });
     }
   }
 

@@ -73,6 +73,22 @@ export type Shown = { [part in ShownPart]?: { label: string; said: string } };
 export interface Draft {
   text: string;
   pictures: Picture[];
+  /** Earlier parts that go along whole. */
+  recalled?: Recalled[];
+}
+
+/** A part of a session that is to be seen again, and what it is called. */
+export interface Recalled {
+  sessionId: string;
+  partId: string;
+  label: string;
+}
+
+/** A part that the model does not see whole, as the protocol presents it, and why. */
+export interface Unseen {
+  partId: string;
+  presentation: string;
+  reason?: string;
 }
 
 /** A function, a class, a heading: where it stands. */
@@ -95,6 +111,8 @@ export type ToChat =
   /** The history was shown; what comes from now on is new. */
   | { type: "ready"; readOnly: boolean; model: string }
   | { type: "checkpoints"; checkpoints: Checkpoint[] }
+  /** All parts that the model does not see whole. */
+  | { type: "unseen"; parts: Unseen[] }
   | { type: "questions"; questions: Question[] }
   | { type: "busy"; busy: boolean }
   /** No turn began: what was typed goes back into the input. */
