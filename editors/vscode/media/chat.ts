@@ -40,15 +40,15 @@ const questions = new Questions(send, () => composer.focus());
 document.body.classList.add("chat");
 document.body.append(
   transcript.element,
-  welcome,
   el("footer.foot", {}, transcript.jump, banner, questions.element, plan, composer.element),
 );
+transcript.element.append(welcome);
 document.body.addEventListener("click", followLink);
 document.body.addEventListener(BLOCK, (event) => send((event as CustomEvent<Block>).detail));
 // Whoever comes into the view comes to type, unless they were at something in it.
 addEventListener("focus", () => document.activeElement === document.body && composer.focus());
 welcome.append(
-  el("h1", {}, "Sidecar"),
+  el("h2", {}, "Sidecar"),
   el("p", {}, "Ask for a change, and see each step. You can go back to before any turn, in files and conversation."),
   el("ul.hints", {}, hint("Enter", "sends"), hint("Shift+Enter", "begins a line"), hint("Escape", "stops the turn"), hint("@", "names a file"), hint("/", "lists the commands"), hint("↑", "brings back what you sent"), hint("PgUp PgDn", "go between turns")),
 );

@@ -34,11 +34,11 @@ const plan = new Plan(send, (wish) => {
   remember({ wish });
 });
 const none = el("p.none", {}, "No session is open yet.");
-const all = el("main", { hidden: true }, el("div.figures", {}, head, chart, legend, facts), el("div.pieces", {}, plan.element, segments.element));
+const all = el("div.all", { hidden: true }, el("div.figures", {}, head, chart, legend, facts), el("div.pieces", {}, plan.element, segments.element));
 let meter: Meter | undefined;
 
 document.body.classList.add("context");
-document.body.append(none, all);
+document.body.append(el("main", {}, el("h1.spoken", {}, "Sidecar context"), none, all));
 addEventListener("message", ({ data }: MessageEvent<ToContext>) => take(data));
 setInterval(() => meter?.cache.warm && drawFacts(meter), TICK);
 send({ type: "shown" });

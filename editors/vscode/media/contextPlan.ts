@@ -2,7 +2,7 @@
 
 import type { CompactionStep, ContextBreakdownResult, ContextCompactResult, ContextSegment } from "sidecar-protocol";
 import type { FromContext, Wish } from "../src/views/messages";
-import { count, many, money } from "../src/wording";
+import { count, grouped, many, money } from "../src/wording";
 import { Texts } from "./contextTexts";
 import { button, el, fill, say } from "./dom";
 import { icon } from "./icons";
@@ -141,8 +141,7 @@ export class Plan {
     const shown = facts.filter(([, text]) => text).map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text)));
     fill(this.told, el("dl.facts", {}, ...shown));
     const focused = document.activeElement?.id;
-    const groups = FATES.map(([fate, title]) => this.group(fate, title, rows.filter((row) => this.groupOf(row) === fate)));
-    fill(this.list, ...groups);
+    fill(this.list, ...FATES.flatMap(([fate, title]) => this.groups(fate, title, rows.filter((row) => this.groupOf(row) === fate))));
     if (focused) document.getElementById(focused)?.focus();
     this.busy(false);
   }
@@ -177,13 +176,21 @@ export class Plan {
     return [...there, ...others.map((step) => row(step, { partId: undefined, region: "summary", label: step.reason, tokens: step.tokensBefore }))];
   }
 
-  private group(fate: string, title: string, rows: Row[]): HTMLElement | undefined {
-    if (!rows.length) return undefined;
+  /** What becomes of parts, by the reason, the largest first; what stays has none, or many. */
+  private groups(fate: string, title: string, rows: Row[]): HTMLElement[] {
+    if (!rows.length) return [];
+    if (fate === "kept" || fate === "stays") return [this.group(fate, fate, title, rows)];
+    const saved = (all: Row[]) => all.reduce((sum, { before, after }) => sum + before - after, 0);
+    const sorted = grouped(rows, ({ reason }) => reason).sort(([, one], [, other]) => saved(other) - saved(one));
+    return sorted.map(([reason, those]) => this.group(`${fate} ${reason}`, fate, reason ? `${title}: ${reason}` : title, those));
+  }
+
+  private group(key: string, fate: string, title: string, rows: Row[]): HTMLElement {
     const [before, after] = [rows.reduce((sum, one) => sum + one.before, 0), rows.reduce((sum, one) => sum + one.after, 0)];
     const tokens = before === after ? count(before) : `${count(before)} → ${count(after)}`;
-    const head = el("summary", { id: `fate-${fate}`, "aria-label": `${title}: ${many(rows.length, "part")}, ${tokens} tokens` }, icon("chevron"), el("span.title", {}, title), el("span.badge", {}, String(rows.length)), el("span.tokens", {}, tokens));
-    const made = el(`details.group.${fate}`, { open: this.open.get(fate) ?? true }, head, el("ul", {}, ...rows.map((one) => this.line(one))));
-    made.addEventListener("toggle", () => this.open.set(fate, made.open));
+    const head = el("summary", { id: `fate-${key.replace(/\W+/g, "-")}`, "aria-label": `${title}: ${many(rows.length, "part")}, ${tokens} tokens` }, icon("chevron"), el("span.title", { title }, title), el("span.badge", {}, String(rows.length)), el("span.tokens", {}, tokens));
+    const made = el(`details.group.${fate}`, { open: this.open.get(key) ?? true }, head, el("ul", {}, ...rows.map((one) => this.line(one))));
+    made.addEventListener("toggle", () => this.open.set(key, made.open));
     return made;
   }
 
@@ -201,7 +208,7 @@ export class Plan {
       this.texts.toggle(partId);
       this.draw();
     };
-    const piece = el("button.piece", { type: "button", id, title: reason || label, "aria-label": `${label}, ${size} tokens${reason && `: ${reason}`}`, "aria-expanded": String(shown !== undefined), onclick: look }, ...parts);
+    const piece = el("button.piece", { type: "button", id, title: reason || label, "aria-label": `${label}, ${refused ? "cannot stay, " : ""}${size} tokens${reason && `: ${reason}`}`, "aria-expanded": String(shown !== undefined), onclick: look }, ...parts);
     const why = reason && (refused || shown) && el("p.why", {}, refused ? `The policy cannot keep it: ${reason}` : reason);
     return el("li", {}, el("div.choice", {}, tick, piece), why, shown);
   }

@@ -2,7 +2,7 @@
 
 import type { Checkpoint, ContextSegment } from "sidecar-protocol";
 import type { FromContext } from "../src/views/messages";
-import { count } from "../src/wording";
+import { count, plainTitle } from "../src/wording";
 import { stack } from "./bar";
 import { Texts } from "./contextTexts";
 import { el, fill } from "./dom";
@@ -104,7 +104,7 @@ export class Segments {
       el("span.tokens", {}, tokens ? count(tokens) : "–"),
       el("span.cached", { title: cached ? "cached" : "not cached", "data-cached": String(cached) }),
     ];
-    if (partId === undefined) return el("li", {}, el("div.piece", { "aria-label": said }, ...parts));
+    if (partId === undefined) return el("li", {}, el("div.piece", { role: "group", "aria-label": said }, ...parts));
     const shown = this.texts.of(partId);
     const id = `piece-${segment.id}`;
     const line = el("button.piece", { type: "button", id, "aria-label": said, title: reason ? `${label}\n${how}: ${reason}` : label, "aria-expanded": String(shown !== undefined), onclick: () => this.look(partId, id) }, ...parts);
@@ -139,7 +139,7 @@ function grouped(segments: ContextSegment[], titles: Map<string, string>): Group
 }
 
 function title({ turnId, presentation, label }: ContextSegment, titles: Map<string, string>): string {
-  if (turnId !== undefined) return titles.get(turnId) || label;
+  if (turnId !== undefined) return plainTitle(titles.get(turnId) || label);
   return presentation === "note" ? "Notes of compactions" : "Sent with every request";
 }
 

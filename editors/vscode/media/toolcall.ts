@@ -116,7 +116,8 @@ export class ToolCall {
 
   private figures(): HTMLElement[] {
     const { additions, deletions, exitCode } = this.metadata;
-    if (this.asked) return [el("span.figure.asked", {}, "needs permission")];
+    // The question below says the rest.
+    if (this.asked) return [];
     if (typeof additions === "number") return figures(additions, typeof deletions === "number" ? deletions : 0);
     if (this.end) return [el("span.figure", {}, this.end)];
     if (typeof exitCode === "number" && exitCode !== 0) return [el("span.figure.removed", {}, `exit ${exitCode}`)];

@@ -21,10 +21,10 @@ const MOST_SAID = 800;
 type Origin = Partial<UpdateOrigin>;
 
 export class Transcript {
-  private readonly list = el("div.turns", { role: "feed", "aria-label": "Conversation" });
+  private readonly list = el("div.turns");
   private readonly doing = el("span", {}, WORKING);
   private readonly working = el("div.working", { hidden: true }, el("span.spinner", { "aria-hidden": "true" }), this.doing);
-  readonly element = el("main.transcript", {}, this.list, this.working);
+  readonly element = el("main.transcript", {}, el("h1.spoken", {}, "Sidecar chat"), this.list, this.working);
   /** Brings the end back into sight. */
   readonly jump = button("Jump to the newest", () => this.toEnd(), icon("down"), "jump");
   private turns = new Map<string, Turn>();
@@ -73,6 +73,7 @@ export class Transcript {
 
   clear(): void {
     this.list.replaceChildren();
+    for (const name of ["role", "aria-label"]) this.list.removeAttribute(name);
     for (const known of [this.turns, this.texts, this.calls, this.compactions, this.dirty, this.messages]) known.clear();
     this.marksOfUnseen.forget();
     this.newest = this.last = this.before = undefined;
@@ -152,7 +153,7 @@ export class Transcript {
   }
 
   asked(questions: Question[]): void {
-    this.doing.textContent = questions.length ? "Waiting for your permission" : WORKING;
+    this.doing.textContent = questions.length ? "Waiting" : WORKING;
     this.working.classList.toggle("waiting", questions.length > 0);
     const waiting = new Set(questions.map(({ toolCall }) => toolCall.toolCallId));
     for (const call of this.calls.values()) call.waiting = waiting.has(call.id);
@@ -232,7 +233,7 @@ export class Transcript {
     if (known) return known;
     const turn = new Turn(this.send, this.marks);
     this.turns.set(turnId, turn);
-    this.list.append(turn.element);
+    this.append(turn.element);
     return turn;
   }
 
@@ -249,9 +250,9 @@ export class Transcript {
     const told = `${lasting ?? words}: ${sizes}`;
     const undo = () => this.send({ type: "run", command: "undoCompaction", argument: compactionId });
     const back = status === "completed" && !lasting && button("Undo", undo);
-    const line = el("div.compaction", { role: "note" }, icon("compact"), el("span", {}, lasting || status === "undone" ? told : `${told} (${cause})`), back);
+    const line = el("article.compaction", { "aria-label": told }, icon("compact"), el("span", {}, lasting || status === "undone" ? told : `${told} (${cause})`), back);
     if (before) before.replaceWith(line);
-    else this.list.append(line);
+    else this.append(line);
     this.compactions.set(compactionId, line);
     if (this.live) say(told);
   }
@@ -265,7 +266,14 @@ export class Transcript {
     const last = [...this.turns.values()].at(-1);
     const line = el("p.notice", { "data-level": level }, icon(level === "info" ? "info" : "warning"), el("span", {}, message));
     if (last) last.add(line);
-    else this.list.append(line);
+    else this.append(el("article", { "aria-label": "Notice" }, line));
+  }
+
+  /** A feed has articles alone, and some. */
+  private append(article: HTMLElement): void {
+    this.list.setAttribute("role", "feed");
+    this.list.setAttribute("aria-label", "Conversation");
+    this.list.append(article);
   }
 
   private discard(parts: string[]): void {

@@ -3,7 +3,7 @@
 import type { Checkpoint, FileChange, TurnEnded } from "sidecar-protocol";
 import type { FromChat, Picture, Reviewed } from "../src/views/messages";
 import type { Markable } from "./unseen";
-import { many, money } from "../src/wording";
+import { many, money, plainTitle } from "../src/wording";
 import { button, el, fill } from "./dom";
 import { Fold } from "./fold";
 import { icon } from "./icons";
@@ -55,14 +55,14 @@ export class Turn {
 
   /** Name it after what was typed. */
   set label(text: string) {
-    this.element.setAttribute("aria-label", `Turn: ${text.slice(0, 80)}`);
+    this.element.setAttribute("aria-label", `Turn: ${plainTitle(text.slice(0, 80))}`);
   }
 
   /** Take the turn's checkpoints: its start, and one after each step that changed files. */
   take(checkpoints: Checkpoint[]): void {
     const [start, ...steps] = checkpoints;
     if (!start) return;
-    const words = `Restore: go back to before “${start.title}”`;
+    const words = `Restore: go back to before “${plainTitle(start.title)}”`;
     const back = button("Restore", () => this.send({ type: "run", command: "rollBack", argument: start.checkpointId }));
     back.className = "restore quiet";
     back.prepend(icon("restore"));
@@ -172,7 +172,7 @@ export function thought(): Text & { settle: () => void } {
 
 /** A text by how it begins. */
 function named(what: string, text: string): string {
-  const [line = ""] = text.trim().split("\n");
+  const [line = ""] = plainTitle(text.trim()).split("\n");
   return `${what}: ${line.length > MOST_NAMED ? `${line.slice(0, MOST_NAMED)}…` : line}`;
 }
 

@@ -3,7 +3,7 @@
 import { Uri, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
-import { many, money, when } from "./wording";
+import { many, money, plainTitle, when } from "./wording";
 import { demand, inform } from "./views/notify";
 
 const ARCHIVING =
@@ -30,7 +30,7 @@ export async function archiveSession(daemon: Daemon, sessions: Sessions, named?:
 export async function pickSession(daemon: Daemon, sessions: Sessions, title: string): Promise<string | undefined> {
   const { sessions: found } = await daemon.request("session/list", { cwd: sessions.cwd });
   const lines = found.map((one) => ({
-    label: one.title || "(empty)",
+    label: plainTitle(one.title) || "(empty)",
     description: `${many(one.turns, "turn")}, ${when(one.updatedAt)}${Number(one.cost) ? `, ${money(one.cost)}` : ""}`,
     ...(one.sessionId === sessions.current && { detail: "open now" }),
     id: one.sessionId,

@@ -7,7 +7,7 @@ import type { Previews } from "./views/texts";
 import { fork } from "./moving";
 import type { Sessions } from "./sessions";
 import type { Edited, Picture } from "./views/messages";
-import { grouped, many, when } from "./wording";
+import { grouped, many, plainTitle, when } from "./wording";
 import { inform } from "./views/notify";
 
 /** Reasons that the question tells, and files that it names for each. */
@@ -85,7 +85,7 @@ async function pickTurn(checkpoints: Checkpoint[]): Promise<string | undefined> 
     const [begin, ...steps] = turn;
     if (!begin?.turnId) return [];
     const detail = [...changed(steps), ...changed([begin]).map((file) => `${file} before it`)].join(", ");
-    return [{ label: begin.title || "(no text)", description: when(begin.at), detail: detail || "no files changed", value: begin.checkpointId }];
+    return [{ label: plainTitle(begin.title) || "(no text)", description: when(begin.at), detail: detail || "no files changed", value: begin.checkpointId }];
   });
   if (!lines.length) void inform("There is no turn to go back to yet.");
   const chosen = lines.length ? await window.showQuickPick(lines, { title: "Sidecar: Roll Back… to before which turn?", placeHolder: "The newest is first", matchOnDetail: true }) : undefined;

@@ -53,6 +53,11 @@ export function many(number: number, one: string): string {
   return `${count(number)} ${one}${number === 1 ? "" : "s"}`;
 }
 
+/** A title as it is read: what is typed as code stands without its marks. */
+export function plainTitle(title: string): string {
+  return title.replace(/(`+)(.+?)\1/g, "$2");
+}
+
 /** The values by key, in the order in which keys first came. */
 export function grouped<T>(values: readonly T[], key: (value: T) => string): [string, T[]][] {
   const groups = new Map<string, T[]>();

@@ -86,6 +86,13 @@ const steps = {
     assert.match(await view.said(), /asks for permission: Edit greeting.py/);
     await page.getByRole("group", { name: "May this be changed? Edit greeting.py" }).waitFor();
     await page.getByRole("button", { name: "Edit greeting.py, waits for your permission" }).waitFor();
+    assert.deepEqual(await page.locator(".transcript").getByText(/permission/).allInnerTexts(), [], "the question alone says that it asks");
+    await input.fill("see @g");
+    await view.post({ type: "found", query: "g", files: [...Array(30).keys()].map((number) => `src/greeting${number}.py`) });
+    const [list, question] = await Promise.all([".suggestions", ".questions"].map((each) => page.locator(each).boundingBox()));
+    assert.ok(question.y + question.height <= list.y, "what is offered covers no question");
+    await view.pictures("asking-files", "dark");
+    await input.fill("");
     const lines = (await page.locator(".question pre.diff .line").allInnerTexts()).map((line) => line.trimEnd());
     assert.ok(lines.includes('-    return "Hello, " + name') && lines.includes("+def greet(name=None):"), lines.join("\n"));
     assert.ok(lines.includes(' """Greets people."""'), "lines around it");
@@ -315,7 +322,7 @@ const steps = {
     await page.keyboard.press("PageDown");
     assert.match(await at(), /^Turn: Now summarise/);
     await page.keyboard.press("PageUp");
-    assert.match(await at(), /^Turn: `greet\(None\)`/);
+    assert.match(await at(), /^Turn: greet\(None\) fails/);
   },
 
   async "a view that is opened again gets everything from the daemon, and keeps what was typed"() {

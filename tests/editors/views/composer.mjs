@@ -261,6 +261,8 @@ const steps = {
     await input.fill("");
     await input.press("/");
     await page.getByRole("option").first().waitFor();
+    const cut = await page.locator(".suggestions .about").evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent));
+    assert.deepEqual(cut, [], "what a command does is read whole");
     await view.pictures("narrow-commands", "dark", "light");
     await say("/hanodff");
     await view.pictures("narrow", "dark", "light");

@@ -70,6 +70,9 @@ const steps = {
     await page.locator(".told div", { hasText: "Price" }).getByText("$0.00").waitFor();
     assert.match(await view.said(), /\d+ parts? goe?s?/);
     assert.equal(await page.locator(".plan .group.gone input").count(), plan.plan.length);
+    const reasons = [...new Set(plan.plan.map(({ reason }) => reason))];
+    const titles = await page.locator(".plan .group.gone summary .title").allInnerTexts();
+    assert.deepEqual(titles.sort(), reasons.map((reason) => `Would go: ${reason}`).sort(), "by reason");
     assert.ok(await page.getByRole("heading", { name: "Turn by turn" }).isHidden());
     const all = new Set(before.segments.map(({ partId }) => partId).filter(Boolean));
     assert.equal(await page.locator(".plan li input").count(), all.size, "every part is there");

@@ -157,7 +157,7 @@ class View {
     assert.fail(`Tab does not lead to ${words}`);
   }
 
-  /** Every button has a name, and nothing was asked from a network or against the page's policy. */
+  /** Every button has a name, the page a heading, all a place in it, and nothing was asked from a network or against the page's policy. */
   async sound() {
     const nameless = await this.page.evaluate(() =>
       [...document.querySelectorAll("button, summary, textarea, [tabindex='0']")]
@@ -165,6 +165,13 @@ class View {
         .map((each) => each.outerHTML.slice(0, 200)),
     );
     assert.deepEqual(nameless, []);
+    const outside = await this.page.evaluate(() => {
+      const at = (each) => each.outerHTML.slice(0, 200);
+      const labelled = [...document.querySelectorAll(":is(div, span)[aria-label]:not([role])")].map(at);
+      return [...labelled, ...[...document.body.children].filter((each) => each.checkVisibility() && !each.matches("main, footer, [role=status], script")).map(at)];
+    });
+    assert.deepEqual(outside, [], "labels have roles, and all is in a landmark");
+    assert.equal(await this.page.locator("h1").count(), 1);
     assert.deepEqual(this.faults, []);
   }
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 
 const extension = new URL("../../../editors/vscode/src/", import.meta.url);
 const { joined } = await import(new URL("views/replay.ts", extension));
-const { money, servers } = await import(new URL("wording.ts", extension));
+const { money, plainTitle, servers } = await import(new URL("wording.ts", extension));
 const { rows, sidesOf, unified } = await import(new URL("views/hunks.ts", extension));
 const { says } = await import(new URL("views/visible.ts", extension));
 const { applied, side, takenOut, turned } = await import(new URL("unified.ts", extension));
@@ -23,6 +23,7 @@ assert.deepEqual(joined([chunk("u", "go on"), chunk("a", "one"), chunk("u", "go 
 const late = [call("tool_call_update", "in_progress"), chunk("a", "one"), call("tool_call", "in_progress"), call("tool_call_update", "completed")];
 assert.deepEqual(joined(late), late.slice(1));
 
+assert.deepEqual(["`a` and ``b`c``", "no `pair", "plain"].map(plainTitle), ["a and b`c", "no `pair", "plain"]);
 assert.deepEqual(servers({ toolsByServer: { notes: 4, web: 9 } }), [["web", 9], ["notes", 4]]);
 
 const prices = { 0: "$0.00", "0.00001": "<0.1 ¢", "0.0005": "0.1 ¢", "0.0031": "0.3 ¢", "0.00994": "1.0 ¢", "0.00996": "$0.01", "0.0305293": "$0.03", "1234.5": "$1,234.50" };

@@ -54,7 +54,7 @@ const steps = {
   },
 
   async "what is recalled goes along with the next message, once, and can be left out of it"() {
-    for (const name of ["Read greeting.py", "Read greeting.py", "what you said: `greet(None)` fails."]) await recall(name).click();
+    for (const name of ["Read greeting.py", "Read greeting.py", "what you said: greet(None) fails."]) await recall(name).click();
     assert.match(await view.said(), /^Goes along with your next message: what you said/);
     assert.equal(await chip.count(), 1);
     await view.pictures("recalled", "dark", "light");

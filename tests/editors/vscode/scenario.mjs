@@ -96,9 +96,9 @@ await play(desk, {
     await edit("eight", "EIGHT, by hand");
     const before = await desk.figures();
     await desk.run("Roll Back…");
-    await desk.row("replace `two` with `zwei` in numbers.txt").waitFor();
+    await desk.row("replace two with zwei in numbers.txt").waitFor();
     await desk.picture("turns");
-    await desk.pick("replace `two` with `zwei` in numbers.txt");
+    await desk.pick("replace two with zwei in numbers.txt");
     await desk.row("Files and conversation").waitFor();
     await desk.picture("scope");
     await desk.pick("Files and conversation");
@@ -131,7 +131,7 @@ await play(desk, {
     await desk.until("the edit", async () => (await desk.text()).includes("cinq"));
     await edit("cinq", "funf, by hand");
     await desk.run("Roll Back…");
-    await desk.pick("replace `five` with `cinq`");
+    await desk.pick("replace five with cinq");
     await desk.pick("Files only");
     await desk.answer("You changed these files", "Overwrite", "conflict");
     await desk.toast("Went back").waitFor();
@@ -146,7 +146,7 @@ await play(desk, {
     await page.locator(".monaco-workbench .statusbar").waitFor();
     await desk.until("the same meter", async () => (await desk.figures()).used === used);
     await desk.run("Roll Back…");
-    await desk.row("replace `five` with `cinq`").waitFor();
+    await desk.row("replace five with cinq").waitFor();
     await page.keyboard.press("Escape");
     await desk.picture("reloaded");
   },

@@ -91,6 +91,7 @@ await play(desk, {
     await row("three four five").waitFor();
     assert.match(await message.innerText(), /^“four five”: 1 session$/);
     assert.equal(await row("three four five").locator(".highlight").first().innerText(), "four five");
+    assert.match(await row("three four five").innerText(), /tool call|answer/, "who said it");
     await desk.picture("found");
     await row("three four five").click();
     const chat = await desk.view("chat");

@@ -131,7 +131,7 @@ await play(desk, {
 
   async "Restore goes back, and the prompt comes back into the input"() {
     const chat = await openChat();
-    await chat.getByRole("button", { name: "Restore: go back to before “replace `two`" }).click();
+    await chat.getByRole("button", { name: "Restore: go back to before “replace two" }).click();
     await desk.pick("Files and conversation");
     await desk.toast("Go back?").locator(".monaco-button", { hasText: /Go Back|Merge/ }).click();
     await desk.until("the file as it was", () => disk("a.txt") === "one\ntwo\nthree\n");

@@ -6,6 +6,7 @@ import type { Daemon } from "../../daemon";
 import { archiveSession, fork, pickSession } from "../../moving";
 import type { Sessions } from "../../sessions";
 import { demand, inform } from "../notify";
+import { plainTitle } from "../../wording";
 import { visibleName } from "../visible";
 import type { Node } from "./nodes";
 import { SessionTree } from "./sessionTree";
@@ -70,7 +71,7 @@ async function rename(info: SessionInfo | undefined, daemon: Daemon, sessions: S
 async function erase(info: SessionInfo | undefined, daemon: Daemon, sessions: Sessions): Promise<void> {
   const sessionId = info?.sessionId ?? (await pickSession(daemon, sessions, "Sidecar: Delete Session…"));
   if (!sessionId) return;
-  const named = info ? ` “${visibleName(info.title || "(empty)")}”` : " this session";
+  const named = info ? ` “${plainTitle(visibleName(info.title || "(empty)"))}”` : " this session";
   if ((await demand(`Delete${named}?`, DELETING, "Delete")) !== "Delete") return;
   const erased = { sessionId };
   try {

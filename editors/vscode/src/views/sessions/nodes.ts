@@ -3,7 +3,7 @@
 import type { SearchHit, SessionInfo } from "sidecar-protocol";
 import { basename } from "node:path";
 import { ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeItemLabel } from "vscode";
-import { many, money } from "../../wording";
+import { many, money, plainTitle } from "../../wording";
 import { visibleName } from "../visible";
 
 /** What was found in a session, and by which words. */
@@ -28,7 +28,8 @@ const BEFORE = 12;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const ICONS: Record<string, string> = { user: "account", agent: "sparkle", thinking: "lightbulb", tool: "tools", file: "file" };
+/** Who spoke, by picture and colour. */
+const ICONS: Record<string, [string, string]> = { user: ["account", "charts.blue"], agent: ["sparkle", "charts.purple"], thinking: ["lightbulb", "charts.yellow"], tool: ["tools", "charts.orange"], file: ["file", "charts.green"] };
 const SAID: Record<string, string> = { user: "you", agent: "answer", thinking: "thinking", tool: "tool call", file: "attached file" };
 
 /** `open`: the session of this window. `here`: the folder that need not be named. */
@@ -55,7 +56,7 @@ export function line(node: Node, open: string | undefined, here: string): TreeIt
 }
 
 function sessionLine(info: SessionInfo, found: Found | undefined, open: string | undefined, here: string): TreeItem {
-  const title = visibleName(info.title || "(empty)");
+  const title = plainTitle(visibleName(info.title || "(empty)"));
   const isOpen = info.sessionId === open;
   const hits = found?.hits.some(({ speaker }) => speaker !== "title");
   const item = new TreeItem(marked(short(title), found?.hits.find(({ speaker }) => speaker === "title")), hits ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None);
@@ -84,11 +85,13 @@ function hitLine({ info, hit }: { info: SessionInfo; hit: SearchHit }): TreeItem
   const before = letters.length > BEFORE ? `…${letters.slice(-BEFORE).join("")}` : hit.before;
   const item = new TreeItem({ label: before + hit.match + hit.after, highlights: [[before.length, before.length + hit.match.length]] });
   const said = SAID[hit.speaker] ?? hit.speaker;
+  const [picture, colour] = ICONS[hit.speaker] ?? ["comment", "icon.foreground"];
   return Object.assign(item, {
     id: `${info.sessionId} ${hit.partId}`,
     tooltip: `${said}: ${text}`,
     accessibilityInformation: { label: `${said}: ${text}` },
-    iconPath: new ThemeIcon(ICONS[hit.speaker] ?? "comment"),
+    description: said,
+    iconPath: new ThemeIcon(picture, new ThemeColor(colour)),
     contextValue: "hit",
     command: { command: "sidecar.openListed", title: "Open", arguments: [{ kind: "hit", info, hit }] },
   });
