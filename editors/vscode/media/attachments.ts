@@ -28,18 +28,18 @@ export class Attachments {
     return this.again;
   }
 
-  /** Take these earlier parts too, each once. */
+  /** Take these earlier parts and sessions too, each once. */
   recall(parts: readonly Recalled[]): void {
-    const fresh = parts.filter(({ partId }) => !this.again.some((one) => one.partId === partId));
+    const fresh = parts.filter((part) => !this.again.some((one) => one.sessionId === part.sessionId && one.partId === part.partId));
     if (!fresh.length) return;
     this.again = [...this.again, ...fresh];
     this.draw();
     this.changed();
   }
 
-  /** Let go of what is another session's. */
+  /** Let go of another session's parts. */
   keepOf(sessionId: string): void {
-    this.let((one) => one.sessionId === sessionId);
+    this.let((one) => one.partId === undefined || one.sessionId === sessionId);
   }
 
   /** The parts of what the editor shows that are not to be sent. */
@@ -107,8 +107,8 @@ export class Attachments {
       return chip;
     });
     const again = this.again.map((one) => {
-      const chip = this.chip(one.label, el("span.target", {}, one.label), () => this.let((other) => other !== one), icon("recall"));
-      chip.title = `${one.label}, recalled from earlier`;
+      const chip = this.chip(one.label, el("span.target", {}, one.label), () => this.let((other) => other !== one), icon(one.partId === undefined ? "session" : "recall"));
+      chip.title = one.partId === undefined ? `What became of the session “${one.label}”` : `${one.label}, recalled from earlier`;
       return chip;
     });
     const chips = [...parts, ...again, ...this.added.map((one) => one.chip)];

@@ -116,7 +116,7 @@ function take(message: ToChat): void {
       composer.editor = message.shown;
       return;
     case "found":
-      return composer.found(message.query, message.files, message.symbols);
+      return composer.found(message.query, message.files, message.symbols, message.sessions);
     case "mentions":
       return composer.insert(message.text);
     case "reveal":

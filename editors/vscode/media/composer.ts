@@ -1,7 +1,7 @@
 /** The input, with what goes along and what it is sent to: chips, model, meter, send and stop. */
 
 import type { Meter } from "sidecar-protocol";
-import type { Draft, FoundSymbol, FromChat, Shown } from "../src/views/messages";
+import type { Draft, FoundSession, FoundSymbol, FromChat, Shown } from "../src/views/messages";
 import { mention, type Slash, SLASHES, type Typed, typed } from "../src/views/slash";
 import { Attachments } from "./attachments";
 import { button, el, fill, say } from "./dom";
@@ -110,9 +110,10 @@ export class Composer {
     if (uris.length) this.around.send({ type: "mention", uris });
   }
 
-  /** Offer the files and symbols that were found, if they are still asked for. */
-  found(query: string, files: readonly string[], symbols: readonly FoundSymbol[] = []): void {
-    if (query === this.mentioned) this.suggestions.show([...files.map((path) => this.ofFile(path)), ...symbols.map((one) => this.ofSymbol(one))]);
+  /** Offer the files, symbols and sessions that were found, if they are still asked for. */
+  found(query: string, files: readonly string[], symbols: readonly FoundSymbol[] = [], sessions: readonly FoundSession[] = []): void {
+    if (query !== this.mentioned) return;
+    this.suggestions.show([...files.map((path) => this.ofFile(path)), ...symbols.map((one) => this.ofSymbol(one)), ...sessions.map((one) => this.ofSession(one))]);
   }
 
   /** Write into the text where the caret is. */
@@ -223,6 +224,15 @@ export class Composer {
 
   private ofSymbol({ name, path, lines }: FoundSymbol): Suggestion {
     return { label: name, detail: `${path}:${lines[0]}`, take: () => this.complete(mention(path, lines)) };
+  }
+
+  /** A session goes along as a chip: its digest is more than a name. */
+  private ofSession({ sessionId, title, about }: FoundSession): Suggestion {
+    const take = () => {
+      this.complete("");
+      this.attached.recall([{ sessionId, label: title }]);
+    };
+    return { label: title, detail: about, take };
   }
 
   /** Write a whole mention in place of what is typed of one. */

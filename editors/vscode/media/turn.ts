@@ -116,10 +116,11 @@ export function userText(): Text {
 export function userFile({ type, resource }: Record<string, unknown>): Text | undefined {
   const { uri } = (resource ?? {}) as Record<string, unknown>;
   if (type !== "resource" || typeof uri !== "string") return undefined;
-  const recalled = /^sidecar:\w+\/[^#]*#(.*)/.exec(uri)?.[1];
-  const label = recalled === undefined ? uri : decodeURIComponent(recalled);
+  const [, kind, name] = /^sidecar:(part|session)\/[^#]*#(.*)/.exec(uri) ?? [];
+  const label = name === undefined ? uri : decodeURIComponent(name);
+  const pictures = { part: "recall", session: "session" } as const;
   const marks = el("div.marks");
-  const element = el("div.said", {}, el("div.user.along", { title: label }, icon(recalled === undefined ? "read" : "recall"), el("span.target", {}, label)), marks);
+  const element = el("div.said", {}, el("div.user.along", { title: label }, icon(kind === undefined ? "read" : pictures[kind as keyof typeof pictures]), el("span.target", {}, label)), marks);
   return { kind: "user", element, marks, name: undefined, text: "", draw: () => {} };
 }
 

@@ -1,4 +1,4 @@
-"""Writes the texts of a handoff by code."""
+"""Writes the texts of a handoff, and a session's digest, by code."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -10,13 +10,15 @@ from sidecar.core.ledger.ledger import Ledger
 from sidecar.core.ledger.milestone import Milestone
 from sidecar.core.ledger.units import Unit, units_of
 from sidecar.core.ledger.wording import changed_lines, failure_line, file_line, render, within
-from sidecar.core.parts import Message
+from sidecar.core.parts import Message, TextPart
 from sidecar.core.summaries.extractive import extract
 from sidecar.core.summaries.sections import DECISIONS, KEY_FACTS, sections_of
 
 GOAL, DIRECTIVE, DIRECTIVES = 4_000, 800, 20
 """Characters of the goal and of a directive; number of directives, the newest."""
 FILES, COMMANDS = 25, 12
+DIGESTED, NEWEST, TOLD = 2_000, 3, 20
+"""Characters of a digest's goal and answer; its directives and its facts."""
 SAID = 900
 """Tokens of an extract in which decisions are sought."""
 LOADED = 6_000
@@ -73,6 +75,42 @@ def _draft(
     yield from _section("Files", _file_lines(ledger, files))
     worked = [c.command for c in reversed(ledger.commands) if not c.error and not c.exit]
     yield from _section("Commands that worked", worked[:COMMANDS])
+
+
+def digest(
+    checkpoint: Milestone, title: str, said: Sequence[str], messages: Sequence[Message]
+) -> str:
+    """Tells another session's work in short: what was asked, changed, decided and answered last."""
+    return "\n".join(_digest(checkpoint, title, said, messages)).rstrip() + "\n"
+
+
+def _digest(
+    checkpoint: Milestone, title: str, said: Sequence[str], messages: Sequence[Message]
+) -> Iterator[str]:
+    ledger = checkpoint.ledger
+    named = f" “{one_line(title)}”" if title else ""
+    branch = f" on branch {checkpoint.branch}" if checkpoint.branch else ""
+    yield f"What became of the session{named} in {checkpoint.cwd}{branch}, read from its log."
+    if ledger.goal is not None:
+        yield from ("It was asked:", "", *_quoted(ledger.goal.text, DIGESTED))
+    for directive in ledger.directives[-NEWEST:]:
+        yield from ("", "And later:", "", *_quoted(directive.text, DIRECTIVE))
+    yield ""
+    yield from _state(ledger)
+    facts = dict.fromkeys(f"{fact.kind}: {fact.content}" for fact in checkpoint.facts)
+    yield from _section("Decisions and facts", (*facts, *said)[:TOLD])
+    yield from _section("Files changed", changed_lines(ledger))
+    if answer := _last_answer(messages):
+        yield from ("# Its last answer", "", *_quoted(answer, DIGESTED))
+
+
+def _last_answer(messages: Sequence[Message]) -> str:
+    for message in reversed(messages):
+        if message.role == "assistant" and message.status != "discarded":
+            texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+            if any(text.strip() for text in texts):
+                return "\n\n".join(texts).strip()
+    return ""
 
 
 def _state(ledger: Ledger) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Hands a session's work to the next.
+"""Hands a session's work to the next, and tells it to others.
 
 All comes from the store, so any daemon's sessions can be handed on.
 """
@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import quote
 
 from sidecar.core.conversation.fact import Fact
 from sidecar.core.errors import BadRequest, StorageFailed
@@ -14,8 +15,8 @@ from sidecar.core.ledger.inheritance import merged
 from sidecar.core.ledger.ledger import Ledger, Said, read_ledger
 from sidecar.core.ledger.milestone import Milestone, from_json, to_json
 from sidecar.core.ledger.relevance import ranked
-from sidecar.core.parts import Message, MessageId, SessionId, TurnId
-from sidecar.core.summaries.handoff_draft import draft, said_so
+from sidecar.core.parts import FilePart, Message, MessageId, Part, SessionId, TurnId
+from sidecar.core.summaries.handoff_draft import digest, draft, said_so
 from sidecar.session.log.held_log import left_behind
 from sidecar.session.turn.clock import Clock
 from sidecar.store.format.log_records import InheritedRecord
@@ -25,6 +26,8 @@ from sidecar.store.journal import Store
 from sidecar.workspace.present_state import read_branch
 
 MOST_FACTS = 200
+LINK = "sidecar:session/"
+"""Before a session's id, in the address of a link to the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,25 @@ def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
     wanted = goal if goal.strip() else _newest(checkpoint.ledger)
     files = ranked(checkpoint.ledger, messages, wanted)
     return draft(checkpoint, standing.row.title, wanted, files, standing.said), files
+
+
+async def with_digests(parts: tuple[Part, ...], store: Store, clock: Clock) -> tuple[Part, ...]:
+    """Puts digests in place of links to sessions. Raises UnknownSession."""
+    return tuple([await _told(part, store, clock) for part in parts])
+
+
+async def _told(part: Part, store: Store, clock: Clock) -> Part:
+    if not isinstance(part, FilePart) or part.text is not None or part.media is not None:
+        return part
+    if not part.uri.startswith(LINK):
+        return part
+    named = part.uri.removeprefix(LINK).partition("#")[0]
+    found = await standing(store, clock, SessionId(named))
+    title = found.row.title
+    text = await asyncio.to_thread(
+        digest, found.checkpoint, title, found.said, found.stored.messages
+    )
+    return replace(part, uri=f"{LINK}{named}#{quote(title or named)}", text=text)
 
 
 async def standing(store: Store, clock: Clock, session_id: SessionId) -> WorkStanding:

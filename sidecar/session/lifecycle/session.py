@@ -14,6 +14,7 @@ from sidecar.core.errors import Cancelled, innermost
 from sidecar.core.parts import JsonObject, Message, MessageId, TurnId
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.observation import TurnDone
+from sidecar.session.compaction.session_handoff import with_digests
 from sidecar.session.epochs.session_params import check_fits
 from sidecar.session.history.part_reader import recall_from
 from sidecar.session.history.turn_outcome import ended_event, record_end, result_of
@@ -144,7 +145,8 @@ class Session:
         try:
             with self.prompts.arriving(request) as waiting:
                 await self.writable(request.expected_revision)
-                waiting.parts = parts_of(request.blocks, self._state.clock.part_id, "typed")
+                typed = parts_of(request.blocks, self._state.clock.part_id, "typed")
+                waiting.parts = await with_digests(typed, self._state.store, self._state.clock)
                 await check_fits(self._gauge, self._state.settings, waiting.parts)
                 self.prompts.enter(waiting)
         finally:

@@ -363,7 +363,7 @@ const steps = {
   async "small letters in colours stand out from what is behind them"() {
     for (const theme of ["dark", "light"]) {
       await view.theme(theme);
-      for (const figure of [".figure.added", ".figure.removed"]) assert.ok((await view.contrast(figure)) >= 4.5, `${figure}, ${theme}`);
+      for (const figure of [".figure.added", ".figure.removed", ".checkpoint time"]) assert.ok((await view.contrast(figure)) >= 4.5, `${figure}, ${theme}`);
     }
     await view.theme("dark");
   },

@@ -255,6 +255,20 @@ const steps = {
     for (let left = 2; left; left -= 1) await page.locator(".attached button").first().click();
   },
 
+  async "a session that is named goes along as a chip, into another session too"() {
+    await input.fill("as in @pars");
+    await view.post({ type: "found", query: "pars", files: [], sessions: [{ sessionId: "s7", title: "The parser", about: "session of yesterday" }] });
+    await page.getByRole("option", { name: "The parser" }).click();
+    assert.equal(await input.inputValue(), "as in ");
+    await chip("The parser").locator(".icon-session").waitFor();
+    await view.post({ type: "session", sessionId: "s8" }, ready[1]);
+    await view.sent();
+    await input.press("Enter");
+    const [{ recalled }] = await view.sent("send");
+    assert.deepEqual(recalled, [{ sessionId: "s7", label: "The parser" }]);
+    assert.equal(await chip("The parser").count(), 0);
+  },
+
   async "in the narrowest bar nothing is wider than the bar"() {
     await page.setViewportSize({ width: 170, height: 500 });
     await view.post({ type: "editor", shown: { ...shown, file: { label: "a_very_long_name_of_a_module.py", said: "the open file" } } });

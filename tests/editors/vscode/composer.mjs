@@ -145,6 +145,25 @@ await play(desk, {
     assert.equal(await ofInput(reloaded).inputValue(), "what is shown in the editor?");
   },
 
+  async "a mention is completed with other sessions, whose digest the model is given"() {
+    const before = await desk.openChat();
+    await desk.run("New Session");
+    await desk.until("an empty chat", async () => (await before.locator(".turn").count()) === 0);
+    const chat = await desk.openChat();
+    const option = chat.getByRole("option", { name: "what is shown in the editor?" });
+    await ofInput(chat).fill("");
+    await page.keyboard.type("go on as in @what");
+    await option.click();
+    const along = chat.locator(".attached", { hasText: "what is shown in the editor?" });
+    await along.waitFor();
+    await desk.picture("session");
+    await page.keyboard.press("Enter");
+    await chat.locator(".turn .along", { hasText: "what is shown in the editor?" }).waitFor();
+    await ended(chat);
+    await along.waitFor({ state: "detached" });
+    await desk.picture("digest");
+  },
+
   async "the tour has four steps"() {
     await desk.run("Open Walkthrough...", "Welcome");
     await desk.pick("Sidecar in four steps");

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from sidecar.core.errors import BadRequest, UnknownSession
-from sidecar.core.parts import SessionId
+from sidecar.core.parts import FilePart, JsonObject, SessionId
 from sidecar.session.compaction.session_handoff import handoff
-from sidecar.session.interface import NewSession
+from sidecar.session.interface import NewSession, PromptRequest
 from sidecar.session.lifecycle.session import Session
 from sidecar.store.format.log_records import LinkedRecord
 from tests.core.stated import stated
@@ -78,6 +78,33 @@ async def test_compaction_takes_nothing_from_it(desk: Desk) -> None:
     before = await given(desk, worker.session, "Go on")
     await worker.session.rewriting.compact("economic", None, dry_run=False)
     assert await given(desk, worker.session, "Go on") == before
+
+
+async def test_a_link_to_a_session_in_a_prompt_becomes_a_digest_of_it(desk: Desk) -> None:
+    session = await desk.open(title="The parser")
+    await work(desk, session)
+    other = await desk.open()
+    link: JsonObject = {"type": "resource_link", "uri": f"sidecar:session/{session.id}"}
+    text: JsonObject = {"type": "text", "text": "Do it as there"}
+    desk.script(says("As there."))
+    await other.prompt(PromptRequest((text, {**link, "name": "The parser"})))
+    _, told = desk.messages(other)[0].parts[:2]
+    assert isinstance(told, FilePart)
+    assert told.uri == f"sidecar:session/{session.id}#The%20parser"
+    for words in (
+        "What became of the session “The parser” in ",
+        "> Fix the parser",
+        "# Done\n\n- [x] Find it",
+        "# Files changed\n\n- src/parser.py (created",
+        "# Its last answer\n\n> We chose a table because",
+    ):
+        assert words in (told.text or "")
+    shown = str(desk.prompts()[-1])
+    assert "What became of the session" in shown
+    before = other.opened().revision
+    with pytest.raises(UnknownSession):
+        await other.prompt(PromptRequest((text, {**link, "uri": "sidecar:session/no"})))
+    assert other.opened().revision == before
 
 
 async def test_what_another_daemon_writes_is_handed_on(world: World) -> None:

@@ -335,6 +335,8 @@ class SessionSetConfigOptionResult(msgspec.Struct, rename="camel", kw_only=True)
 class SessionPromptParams(msgspec.Struct, rename="camel", kw_only=True):
     """Run a turn. `prompt` has ACP's content blocks: text, image, resource, resource_link.
 
+    A link to `sidecar:session/ID` becomes a digest of that session.
+
     `context` is the editor's state: `{selection?, openFiles?, diagnostics?}`. `steer` adds the text
     to the running turn at its next step instead of starting a turn.
     """

@@ -11,6 +11,7 @@ import { askPermission } from "./permission";
 import type { Sessions } from "../sessions";
 import { applyBlock, blocks, insert, sendTurn } from "../turns";
 import { Diffs } from "./diffs";
+import { findSessions } from "./sessions/found";
 import type { Draft, FromChat, Kept, Question, ShownPart, TakeBack, ToChat } from "./messages";
 import { showPage } from "./page";
 import { joined } from "./replay";
@@ -305,8 +306,8 @@ class Chat implements WebviewViewProvider {
     const found = { type: "found", query, files: [...new Set([...(query ? [] : openPaths()), ...files])].slice(0, MOST_FOUND) } as const;
     this.post(found);
     // Languages may take long, and come behind the files.
-    const symbols = await findSymbols(query).catch(() => []);
-    if (this.finding === asked && symbols.length) this.post({ ...found, symbols });
+    const [symbols, named] = await Promise.all([findSymbols(query).catch(() => []), findSessions(this.daemon, this.sessions, query).catch(() => [])]);
+    if (this.finding === asked && (symbols.length || named.length)) this.post({ ...found, symbols, sessions: named });
   }
 
   /** Keep what is typed for the next window, when it has been still for a moment. */

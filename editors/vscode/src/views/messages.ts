@@ -73,15 +73,22 @@ export type Shown = { [part in ShownPart]?: { label: string; said: string } };
 export interface Draft {
   text: string;
   pictures: Picture[];
-  /** Earlier parts that go along whole. */
+  /** Earlier parts that go along whole, and digests of sessions. */
   recalled?: Recalled[];
 }
 
-/** A part of a session that is to be seen again, and what it is called. */
+/** A part of this session that is to be seen again, and what it is called; without `partId`, another session's digest. */
 export interface Recalled {
   sessionId: string;
-  partId: string;
+  partId?: string;
   label: string;
+}
+
+/** A session that can be named in a message. */
+export interface FoundSession {
+  sessionId: string;
+  title: string;
+  about: string;
 }
 
 /** A part that the model does not see whole, as the protocol presents it, and why. */
@@ -121,7 +128,7 @@ export type ToChat =
   | ({ type: "draft" } & Draft)
   | { type: "kept"; kept: Kept }
   | { type: "editor"; shown: Shown }
-  | { type: "found"; query: string; files: string[]; symbols?: FoundSymbol[] }
+  | { type: "found"; query: string; files: string[]; symbols?: FoundSymbol[]; sessions?: FoundSession[] }
   /** Names of files, to be written where the caret is. */
   | { type: "mentions"; text: string }
   | { type: "meter"; meter: Meter }

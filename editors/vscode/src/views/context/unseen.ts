@@ -52,6 +52,7 @@ export function unseen(segments: readonly ContextSegment[]): Unseen[] {
 export function recalledBlocks(daemon: Daemon, recalled: readonly Recalled[]): Promise<Record<string, unknown>[]> {
   return Promise.all(
     recalled.map(async ({ sessionId, partId, label }) => {
+      if (partId === undefined) return { type: "resource_link", uri: `sidecar:session/${sessionId}`, name: label };
       const { content, nextOffset, totalBytes } = await daemon.request("context/recall", { sessionId, partId });
       const rest = nextOffset === undefined ? "" : `\n[the first ${nextOffset} of ${totalBytes} bytes; recall reads on from there by the id ${partId}]`;
       const text = `${label}, as it was earlier in this conversation:\n\n${content}${rest}`;
