@@ -50,7 +50,7 @@ addEventListener("focus", () => document.activeElement === document.body && comp
 welcome.append(
   el("h2", {}, "Sidecar"),
   el("p", {}, "Ask for a change, and see each step. You can go back to before any turn, in files and conversation."),
-  el("ul.hints", {}, hint("Enter", "sends"), hint("Shift+Enter", "begins a line"), hint("Escape", "stops the turn"), hint("@", "names a file"), hint("/", "lists the commands"), hint("↑", "brings back what you sent"), hint("PgUp PgDn", "go between turns")),
+  el("ul.hints", {}, hint("Enter", "sends"), hint("Shift+Enter", "begins a line"), hint("Escape", "stops the turn"), hint("@", "names a file or a session"), hint("/", "lists the commands"), hint("↑", "brings back what you sent"), hint("PgUp PgDn", "go between turns")),
 );
 if (before) composer.put(before);
 document.body.addEventListener("dragover", (event) => event.preventDefault());

@@ -15,6 +15,7 @@ from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.planner import BY_HAND, Occasion, Planner, Scene
 from sidecar.session.compaction.refusals import Refusals
 from sidecar.session.compaction.rewrite_commit import RewriteCommits, TellEpoch
+from sidecar.session.compaction.session_handoff import with_digests
 from sidecar.session.compaction.settlement import Settlements
 from sidecar.session.compaction.summariser import Summariser
 from sidecar.session.epochs.lessons import Lessons
@@ -179,6 +180,8 @@ class Rewriting:
         scene = replace(self._compactor.scene(Occasion(opens_turn=bool(blocks))), view=view)
         if blocks:
             message = await self._starts.foresee(blocks)
+            told = await with_digests(message.parts, state.store, state.clock)
+            message = replace(message, parts=told)
             head = self._starts.instructions.renewed(view.static)
             scene = replace(scene, messages=(*scene.messages, message), head=head)
         await view.rendering.refresh(scene.messages)

@@ -87,6 +87,7 @@ async def test_a_link_to_a_session_in_a_prompt_becomes_a_digest_of_it(desk: Desk
     link: JsonObject = {"type": "resource_link", "uri": f"sidecar:session/{session.id}"}
     text: JsonObject = {"type": "text", "text": "Do it as there"}
     desk.script(says("As there."))
+    seen = await other.rewriting.preview((text, link))
     await other.prompt(PromptRequest((text, {**link, "name": "The parser"})))
     _, told = desk.messages(other)[0].parts[:2]
     assert isinstance(told, FilePart)
@@ -99,8 +100,8 @@ async def test_a_link_to_a_session_in_a_prompt_becomes_a_digest_of_it(desk: Desk
         "# Its last answer\n\n> We chose a table because",
     ):
         assert words in (told.text or "")
-    shown = str(desk.prompts()[-1])
-    assert "What became of the session" in shown
+    for shown in (str(seen.body), str(desk.prompts()[-1])):
+        assert "What became of the session" in shown
     before = other.opened().revision
     with pytest.raises(UnknownSession):
         await other.prompt(PromptRequest((text, {**link, "uri": "sidecar:session/no"})))
