@@ -58,6 +58,7 @@ network: \\[sidecar-switch-model] chooses another."
     (define-key map (kbd "C-c C-k") #'sidecar-cancel)
     (define-key map (kbd "C-c C-a") #'sidecar-answer)
     (define-key map (kbd "C-c C-r") #'sidecar-rollback)
+    (define-key map (kbd "C-c C-v") #'sidecar-review)
     (define-key map (kbd "C-c C-w") #'sidecar-copy)
     (define-key map (kbd "C-c C-n") #'sidecar-new)
     (define-key map (kbd "C-c C-l") #'sidecar-compact)
@@ -70,6 +71,7 @@ network: \\[sidecar-switch-model] chooses another."
 (declare-function sidecar-compact "sidecar")
 (declare-function sidecar-menu "sidecar-menu")
 (declare-function sidecar-new "sidecar")
+(declare-function sidecar-review "sidecar-review")
 (declare-function sidecar-rollback "sidecar-rollback")
 
 (define-derived-mode sidecar-chat-mode text-mode "Sidecar"
@@ -163,16 +165,6 @@ With MEANT, a prefix argument, what looks like a command is sent, too."
                      (lambda (words)
                        (sidecar-chat--note desk words)
                        (message "%s" words)))))
-
-(defun sidecar--open-files (desk)
-  "Give the files of DESK that are shown in windows."
-  (vconcat (seq-filter
-            #'identity
-            (mapcar (lambda (window)
-                      (let ((buffer (window-buffer window)))
-                        (and (eq (buffer-local-value 'sidecar--desk buffer) desk)
-                             (buffer-file-name buffer))))
-                    (window-list nil 'no-minibuffer)))))
 
 ;;; Parts
 

@@ -18,7 +18,7 @@
     ("fork" . sidecar-fork) ("handoff" . sidecar-handoff) ("import" . sidecar-import)
     ("log" . sidecar-log) ("model" . sidecar-switch-model) ("new" . sidecar-new)
     ("pin" . sidecar-pin) ("policy" . sidecar-switch-policy) ("redo" . sidecar-redo)
-    ("rename" . sidecar-rename) ("rollback" . sidecar-rollback)
+    ("rename" . sidecar-rename) ("review" . sidecar-review) ("rollback" . sidecar-rollback)
     ("search" . sidecar-search) ("undo" . sidecar-undo-compaction)
     ("unpin" . sidecar-unpin))
   "What a word behind a slash does.")

@@ -67,6 +67,16 @@ The session is `open' once it is loaded; `options' are what can be set in it."
                      (buffer-file-name buffer)))
               (buffer-list)))
 
+(defun sidecar--open-files (desk)
+  "Give the files of DESK that are shown in windows."
+  (vconcat (seq-filter
+            #'identity
+            (mapcar (lambda (window)
+                      (let ((buffer (window-buffer window)))
+                        (and (eq (buffer-local-value 'sidecar--desk buffer) desk)
+                             (buffer-file-name buffer))))
+                    (window-list nil 'no-minibuffer)))))
+
 (defun sidecar--document ()
   "Name the current buffer's document."
   (list :uri (sidecar--uri (file-truename buffer-file-name))))

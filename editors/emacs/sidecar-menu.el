@@ -21,7 +21,8 @@
     ("k" "stop" sidecar-cancel)
     ("w" "copy what is here" sidecar-copy)
     ("r" "go back" sidecar-rollback)
-    ("R" "go forth again" sidecar-redo)]
+    ("R" "go forth again" sidecar-redo)
+    ("v" "review a turn's changes" sidecar-review)]
    ["Context"
     ("x" "what fills it" sidecar-context)
     ("l" "compact" sidecar-compact)

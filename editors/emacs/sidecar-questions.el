@@ -15,6 +15,7 @@
 (require 'diff-mode)
 (require 'json)
 (require 'sidecar-chat)
+(require 'sidecar-visible)
 
 (cl-defstruct (sidecar-question (:constructor sidecar-question--make) (:copier nil))
   "A question that waits: the id of its request, what it asks, and who answers."
@@ -22,27 +23,10 @@
 
 (defvar-local sidecar-questions--waiting nil "The questions that wait, the oldest first.")
 
-(defconst sidecar-questions--hidden
-  (rx (any (0 . 8) (11 . 31) (127 . 159) #xad #x34f #x61c #x115f #x1160 #x17b4 #x17b5
-           (#x180b . #x180f) (#x200b . #x200f) (#x2028 . #x202e) (#x2060 . #x206f)
-           #x2800 #x3164 (#xfe00 . #xfe0f) #xfeff #xffa0 (#xfff0 . #xfffb)
-           (#x1bca0 . #x1bca3) (#x1d173 . #x1d17a) (#xe0000 . #xe0fff)))
-  "Characters that are not seen, or change how others are seen.")
-
-(defun sidecar-questions--visible (text)
-  "Give TEXT with what cannot be seen written out; lines and tabs stay."
-  (replace-regexp-in-string sidecar-questions--hidden
-                            (lambda (hidden) (format "\\u{%x}" (aref hidden 0)))
-                            text t t))
-
-(defun sidecar-questions--line (text)
-  "Give TEXT on one line, with what cannot be seen written out."
-  (string-replace "\n" "\\n" (sidecar-questions--visible text)))
-
 (defun sidecar-questions--name (key)
   "Give the name of KEY on one line, with what cannot be seen written out."
   ;; Emacs 28 leaves the bytes of a name as they came.
-  (sidecar-questions--line (decode-coding-string (substring (symbol-name key) 1) 'utf-8)))
+  (sidecar-visible-line (decode-coding-string (substring (symbol-name key) 1) 'utf-8)))
 
 ;;; What is shown
 
@@ -51,7 +35,7 @@
   (let* ((call (plist-get (sidecar-question-params question) :toolCall))
          (command (plist-get (plist-get call :rawInput) :command))
          (title (or (plist-get call :title) "A tool")))
-    (sidecar-questions--line
+    (sidecar-visible-line
      (if (and (stringp command) (string-match-p "\n" command))
          (concat (string-trim (string-remove-suffix command title)) " these lines")
        title))))
@@ -59,7 +43,7 @@
 (defun sidecar-questions--lines (text sign face)
   "Give the lines of TEXT, each behind SIGN and in FACE."
   (mapconcat (lambda (line)
-               (propertize (concat sign (sidecar-questions--visible line) "\n") 'face face))
+               (propertize (concat sign (sidecar-visible line) "\n") 'face face))
              (split-string (string-remove-suffix "\n" text) "\n") ""))
 
 (defun sidecar-questions--hunk (block)
@@ -93,7 +77,7 @@
     (mapconcat
      (lambda (block)
        (let* ((hunk (sidecar-questions--hunk block)) (path (plist-get block :path))
-              (name (sidecar-questions--line
+              (name (sidecar-visible-line
                      (string-remove-prefix (file-name-as-directory root) path)))
               (lines (split-string hunk "\n" t)))
          (concat
@@ -137,7 +121,7 @@
               (sidecar-questions--body call)
               (if why (sidecar-questions--lines why "  " 'shadow) ""))
       (seq-doseq (option (plist-get params :options))
-        (insert-text-button (format "[%s]" (sidecar-questions--line (plist-get option :name)))
+        (insert-text-button (format "[%s]" (sidecar-visible-line (plist-get option :name)))
                             'follow-link t 'help-echo (sidecar-questions--title question)
                             'action (lambda (_) (sidecar-questions--choose buffer id option)))
         (insert " "))
@@ -264,7 +248,7 @@
                     (sidecar-questions--show-diff chat id)
                   (sidecar-questions--show question)))
              (options (mapcar (lambda (option)
-                                (cons (sidecar-questions--line (plist-get option :name)) option))
+                                (cons (sidecar-visible-line (plist-get option :name)) option))
                               (plist-get (sidecar-question-params question) :options)))
              (name (completing-read
                     (format "%s%s — " (truncate-string-to-width

@@ -17,8 +17,10 @@
 ;;; Code:
 
 (require 'sidecar-chat)
+(require 'sidecar-context)
 (require 'sidecar-daemon)
 (require 'sidecar-questions)
+(require 'sidecar-review)
 (require 'sidecar-rollback)
 
 (defface sidecar-green '((t :inherit success))
@@ -59,36 +61,10 @@
                                       ("orange" . sidecar-orange) ("red" . sidecar-red))))
                         'default)
               'mouse-face 'mode-line-highlight
-              'help-echo (sidecar--about meter)
+              'help-echo (sidecar-context-about meter)
               'local-map (let ((map (make-sparse-keymap)))
                            (define-key map [mode-line mouse-1] #'sidecar-context)
                            map))))))
-
-(defun sidecar--about-servers (tokens)
-  "Say what TOKENS of the tools are whose server's, the largest first."
-  (mapconcat (lambda (server)
-               (format "%10d  of %s\n" (cdr server) (substring (symbol-name (car server)) 1)))
-             (sort (cl-loop for (name count) on tokens by #'cddr collect (cons name count))
-                   (lambda (one other) (> (cdr one) (cdr other))))
-             ""))
-
-(defun sidecar--about (meter)
-  "Put METER in words, line by line."
-  (let ((cache (plist-get meter :cache)) (cost (plist-get meter :cost)))
-    (concat
-     (cl-loop for (region tokens) on (plist-get meter :regions) by #'cddr
-              unless (zerop tokens)
-              concat (format "%8d  %s\n" tokens (substring (symbol-name region) 1))
-              when (eq region :tools)
-              concat (sidecar--about-servers (plist-get meter :toolsByServer)))
-     (format "cache %s%s\n" (if (eq (plist-get cache :warm) t) "warm" "cold")
-             (if (plist-get cache :expiresAt)
-                 (format " until %s" (plist-get cache :expiresAt)) ""))
-     (format "cost %s so far, next request %s\n" (or (plist-get cost :session) "unknown")
-             (or (plist-get cost :nextRequest) "unknown"))
-     (if (plist-get meter :turnsUntilCompaction)
-         (format "about %s turns until compaction\n" (plist-get meter :turnsUntilCompaction))
-       ""))))
 
 ;;; The mode
 
@@ -147,7 +123,7 @@ The other files of the project that are open, or opened later, join."
          (plan (apply #'sidecar-call desk :context/compact :dryRun t wish)))
     (when (seq-empty-p (plist-get plan :plan))
       (user-error "Sidecar: %s" (plist-get plan :reason)))
-    (sidecar--show-plan plan)
+    (sidecar-context-plan plan)
     (when (y-or-n-p (format "Compact %s to %s tokens%s? "
                             (plist-get plan :tokensBefore) (plist-get plan :tokensAfter)
                             (if (plist-get plan :price)
@@ -156,17 +132,6 @@ The other files of the project that are open, or opened later, join."
                        (lambda (done)
                          (message "Compacted %s to %s tokens" (plist-get done :tokensBefore)
                                   (plist-get done :tokensAfter)))))))
-
-(defun sidecar--show-plan (plan)
-  "Show PLAN of a compaction."
-  (with-help-window "*sidecar plan*"
-    (when (plist-get plan :asked)
-      (princ (format "summary: %s\n" (elt (plist-get plan :asked) 0))))
-    (seq-doseq (step (plist-get plan :plan))
-      (princ (format "%-9s %6d to %6d  %s\n" (plist-get step :action)
-                     (plist-get step :tokensBefore) (plist-get step :tokensAfter)
-                     (plist-get step :reason))))
-    (princ (or (plist-get plan :summary) ""))))
 
 (defun sidecar-undo-compaction ()
   "Take the compaction back whose line point is on in the chat, or the newest."
@@ -233,20 +198,6 @@ The other files of the project that are open, or opened later, join."
          (told (sidecar-call desk :session/set_config_option :configId id :value value)))
     (setf (sidecar-desk-options desk) (plist-get told :configOptions))
     (message "%s: %s" (plist-get option :name) value)))
-
-(defun sidecar-context ()
-  "Show what fills the context, piece by piece."
-  (interactive)
-  (let ((told (sidecar-call (sidecar-desk) :context/breakdown)))
-    (with-help-window "*sidecar context*"
-      (princ (sidecar--about (plist-get told :meter)))
-      (princ "\n tokens  cached  region        what\n")
-      (seq-doseq (piece (plist-get told :segments))
-        (with-current-buffer standard-output
-          (insert (propertize (format "%7d  %-6s  %-12s  %s\n" (plist-get piece :tokens)
-                                      (if (eq (plist-get piece :cached) t) "yes" "")
-                                      (plist-get piece :region) (plist-get piece :label))
-                              'sidecar-part (plist-get piece :partId))))))))
 
 (defun sidecar-fork ()
   "Go on in another session that branches off at the message here, or now."

@@ -24,7 +24,17 @@ EMACS = shutil.which("emacs") or ""
 LIMIT = 240.0
 IDLE, PROMPT = "\u25c6", "\u203a"
 """The meter's sign while no turn runs, and what stands before what the user types."""
-VIEWS = ("chat", "composer", "markdown", "menu", "questions", "search")
+VIEWS = (
+    "chat",
+    "composer",
+    "context",
+    "markdown",
+    "menu",
+    "questions",
+    "review",
+    "search",
+    "visible",
+)
 """What draws and asks; the rest is counted."""
 MCP = f'(:command "{sys.executable}" :args ["{ROOT / "tests/fakes/mcp_server.py"}"])'
 OPTIONS = (
@@ -84,6 +94,8 @@ def play(folder: Path, name: str, *, shared: bool = False) -> str:
         folder,
         "-l",
         str(Path(__file__).parent / "emacs_scenario.el"),
+        "-l",
+        str(Path(__file__).parent / "emacs_review.el"),
         "--eval",
         settings(),
         "--funcall",
@@ -107,6 +119,10 @@ def test_a_session_is_exported_and_imported(workspace: Path) -> None:
 
 def test_each_question_has_its_own_answer(workspace: Path) -> None:
     assert play(workspace, "scenario-questions") == "done"
+
+
+def test_a_turn_is_reviewed_hunk_by_hunk(workspace: Path) -> None:
+    assert play(workspace, "scenario-review") == "done"
 
 
 @pytest.mark.parametrize("path", [".:{}", "{}:", "bin:{}"])

@@ -25,6 +25,7 @@ VIEWS = {
     "health.lua",
     "markdown.lua",
     "meter.lua",
+    "review.lua",
     "rollback.lua",
     "search.lua",
     "view.lua",
@@ -160,6 +161,10 @@ def test_a_day_of_work_goes_on_in_the_same_session(
 
 def test_each_question_has_its_own_answer(nvim: str, workspace: Path) -> None:
     play(nvim, workspace, "questions.lua")
+
+
+def test_a_turn_is_reviewed_hunk_by_hunk(nvim: str, workspace: Path) -> None:
+    play(nvim, workspace, "review.lua")
 
 
 def test_a_daemon_that_is_not_there_and_the_key(nvim: str, workspace: Path) -> None:

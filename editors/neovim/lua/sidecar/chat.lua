@@ -573,6 +573,7 @@ function M.buffer()
     map(buffer, "n", "<Tab>", "za", "open or close a fold")
     map(buffer, "n", "<C-c>", session.cancel, "cancel the turn")
     map(buffer, "n", "c", "<Cmd>Sidecar edit<CR>", "change the message here and send it anew")
+    map(buffer, "n", "r", "<Cmd>Sidecar review<CR>", "review what the turn here changed")
     map(buffer, "n", "Y", M.copy, "copy the code, answer or output here")
     for _, key in ipairs({ "i", "a", "<CR>" }) do
       map(buffer, "n", key, M.write, "write a message")

@@ -2,6 +2,7 @@
 local chat = require("sidecar.chat")
 local daemon = require("sidecar.daemon")
 local meter = require("sidecar.meter")
+local review = require("sidecar.review")
 local rollback = require("sidecar.rollback")
 local search = require("sidecar.search")
 local session = require("sidecar.session")
@@ -81,6 +82,11 @@ commands.rollback = rollback.back
 commands.redo = rollback.redo
 commands.edit = rollback.edit
 commands.copy = chat.copy
+
+function commands.review()
+  review.open((chat.message_here()))
+end
+
 commands.context = view.context
 
 function commands.fork()

@@ -119,7 +119,8 @@ local function with_choice(params, choice)
   return given
 end
 
---- Shows the dry run for a choice and asks: do it, choose otherwise, or leave it.
+--- Shows the dry run for a choice and asks: do it, choose otherwise, or leave it. `move.after(result)`
+--- is called in place of showing the session anew.
 local function consider(move, choice)
   -- A buffer that has not noticed its file's change would count as unsaved.
   documents.check_disk()
@@ -147,6 +148,9 @@ local function consider(move, choice)
       close()
       if item and item[1] == "do" then
         session.ask(move.method, params, function(result)
+          if move.after then
+            return move.after(result)
+          end
           carried_out(result, move.done)
         end)
       elseif item and item[1] ~= "leave" then
@@ -157,6 +161,8 @@ local function consider(move, choice)
     end)
   end)
 end
+
+M.consider = consider
 
 --- Has one of the files chosen that a move would touch; the rest is kept.
 local function one_file(move)

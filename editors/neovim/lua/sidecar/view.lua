@@ -53,6 +53,17 @@ function M.dress(window, options)
   end)
 end
 
+--- Lets lines be all that a buffer holds.
+local function fill(buffer, lines)
+  vim.bo[buffer].modifiable = true
+  -- A file's line may hold what no buffer's line can.
+  local plain = vim.tbl_map(function(line)
+    return (line:gsub("\n", " "))
+  end, lines)
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, plain)
+  vim.bo[buffer].modifiable = false
+end
+
 local function scratch(name, filetype, lines)
   local full = "sidecar://" .. name
   local buffer = vim.fn.bufnr("^" .. full .. "$")
@@ -61,13 +72,7 @@ local function scratch(name, filetype, lines)
     vim.api.nvim_buf_set_name(buffer, full)
   end
   vim.bo[buffer].bufhidden = "hide"
-  vim.bo[buffer].modifiable = true
-  -- A file's line may hold what no buffer's line can.
-  local plain = vim.tbl_map(function(line)
-    return (line:gsub("\n", " "))
-  end, lines)
-  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, plain)
-  vim.bo[buffer].modifiable = false
+  fill(buffer, lines)
   vim.bo[buffer].filetype = filetype
   return buffer
 end
@@ -93,8 +98,11 @@ function M.preview(lines)
   return closing()
 end
 
-local function show(name, filetype, lines)
-  local buffer = scratch(name, filetype, lines)
+--- Shows a buffer, with other lines if there are some, in the window that has it or a new one.
+function M.show(buffer, lines)
+  if lines then
+    fill(buffer, lines)
+  end
   local window = vim.fn.bufwinid(buffer)
   if window < 0 then
     vim.cmd("botright sbuffer " .. buffer)
@@ -103,6 +111,11 @@ local function show(name, filetype, lines)
     vim.api.nvim_set_current_win(window)
   end
   vim.keymap.set("n", "q", "<C-w>c", { buffer = buffer, desc = "Sidecar: close" })
+end
+
+local function show(name, filetype, lines)
+  local buffer = scratch(name, filetype, lines)
+  M.show(buffer)
   return buffer
 end
 
