@@ -140,7 +140,7 @@ With MEANT, a prefix argument, what looks like a command is sent, too."
       (when text (insert text)))))
 
 (defun sidecar-send (text &optional meant)
-  "Have the agent do TEXT, in a turn of its own, or run it if it is a /command.
+  "Have the agent do TEXT, as the chat does, or run it if it is a /command.
 With MEANT, a prefix argument, what looks like a command is sent, too."
   (interactive
    (list (read-string "Sidecar: " (and (use-region-p)
@@ -151,13 +151,13 @@ With MEANT, a prefix argument, what looks like a command is sent, too."
     (if command (funcall command) (sidecar-chat--send text))))
 
 (defun sidecar-chat--send (text)
-  "Have the agent do TEXT, in a turn of its own."
+  "Have the agent do TEXT, in a running turn or one of its own."
   (let ((desk (sidecar-desk)))
     (display-buffer (sidecar-chat-buffer desk))
     (sidecar-settle desk)
     (sidecar-request desk :session/prompt
                      `(:sessionId ,(sidecar-session desk)
-                       :prompt [(:type "text" :text ,text)]
+                       :prompt [(:type "text" :text ,text)] :steer t
                        :context (:openFiles ,(sidecar--open-files desk)))
                      (lambda (ended)
                        (sidecar--metered desk (plist-get ended :meter))

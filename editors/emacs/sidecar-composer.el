@@ -19,7 +19,8 @@
     ("log" . sidecar-log) ("model" . sidecar-switch-model) ("new" . sidecar-new)
     ("pin" . sidecar-pin) ("policy" . sidecar-switch-policy) ("redo" . sidecar-redo)
     ("rename" . sidecar-rename) ("review" . sidecar-review) ("rollback" . sidecar-rollback)
-    ("search" . sidecar-search) ("undo" . sidecar-undo-compaction)
+    ("search" . sidecar-search) ("sessions" . sidecar-sessions)
+    ("undo" . sidecar-undo-compaction)
     ("unpin" . sidecar-unpin))
   "What a word behind a slash does.")
 

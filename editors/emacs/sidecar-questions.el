@@ -18,8 +18,9 @@
 (require 'sidecar-visible)
 
 (cl-defstruct (sidecar-question (:constructor sidecar-question--make) (:copier nil))
-  "A question that waits: the id of its request, what it asks, and who answers."
-  id params connection answer)
+  "A question that waits: the id of its request, what it asks, and who answers.
+ABOUT is what the daemon lists of its session, if the chat has another."
+  id params connection answer about)
 
 (defvar-local sidecar-questions--waiting nil "The questions that wait, the oldest first.")
 
@@ -30,8 +31,48 @@
 
 ;;; What is shown
 
+(defun sidecar-questions--elsewhere (question)
+  "Give the session of QUESTION if this chat has another, else nil."
+  (let ((session (plist-get (sidecar-question-params question) :sessionId)))
+    (unless (equal session (sidecar-desk-session sidecar--desk)) session)))
+
+(defun sidecar-questions--root (question)
+  "Give the folder that the session of QUESTION works in."
+  (or (and (sidecar-questions--elsewhere question)
+           (plist-get (sidecar-question-about question) :cwd))
+      (sidecar-desk-root sidecar--desk)))
+
+(defun sidecar-questions--session (question)
+  "Name the session of QUESTION and its folder if this chat has another."
+  (let* ((session (sidecar-questions--elsewhere question))
+         (about (sidecar-question-about question)) (title (or (plist-get about :title) "")))
+    (cond ((not session) "")
+          ((not (plist-get about :cwd)) (format "%s: " (sidecar-visible-line session)))
+          (t (format "“%s” in %s: "
+                     (sidecar-visible-line (if (string-empty-p title) session title))
+                     (sidecar-visible-line (plist-get about :cwd)))))))
+
+(defun sidecar-questions--learn (question)
+  "Have the daemon say which session QUESTION is of, and show QUESTION anew."
+  (let ((chat (current-buffer)) (session (sidecar-questions--elsewhere question)))
+    (setf (sidecar-question-about question) '(:cwd nil))
+    (sidecar-request
+     sidecar--desk :session/list (make-hash-table)
+     (lambda (found)
+       (with-current-buffer chat
+         (setf (sidecar-question-about question)
+               (or (seq-find (lambda (one) (equal (plist-get one :sessionId) session))
+                             (plist-get found :sessions))
+                   '(:cwd nil)))
+         (when (memq question sidecar-questions--waiting) (sidecar-questions--draw question))))
+     #'ignore)))
+
 (defun sidecar-questions--title (question)
-  "Give what QUESTION is about, on one line."
+  "Give what QUESTION is about, on one line, its session before where needed."
+  (concat (sidecar-questions--session question) (sidecar-questions--call-title question)))
+
+(defun sidecar-questions--call-title (question)
+  "Give what the call of QUESTION is, on one line."
   (let* ((call (plist-get (sidecar-question-params question) :toolCall))
          (command (plist-get (plist-get call :rawInput) :command))
          (title (or (plist-get call :title) "A tool")))
@@ -116,7 +157,10 @@
   (let* ((params (sidecar-question-params question)) (id (sidecar-question-id question))
          (call (plist-get params :toolCall)) (buffer (current-buffer))
          (why (plist-get (plist-get (plist-get call :_meta) :sidecar) :why)))
+    (unless (or (sidecar-question-about question) (not (sidecar-questions--elsewhere question)))
+      (sidecar-questions--learn question))
     (sidecar-chat--writing (format "question %s" id)
+      (delete-region (car place) (cadr place))
       (insert (propertize (concat (sidecar-questions--title question) "\n") 'face 'sidecar-notice)
               (sidecar-questions--body call)
               (if why (sidecar-questions--lines why "  " 'shadow) ""))
@@ -155,8 +199,9 @@
 
 (defun sidecar-questions--show-diff (chat id)
   "Show the change of the question ID of CHAT in a window, if it still waits."
-  (let* ((desk (buffer-local-value 'sidecar--desk chat)) (root (sidecar-desk-root desk))
-         (question (with-current-buffer chat (sidecar-questions--find id))))
+  (let* ((desk (buffer-local-value 'sidecar--desk chat))
+         (question (with-current-buffer chat (sidecar-questions--find id)))
+         (root (and question (with-current-buffer chat (sidecar-questions--root question)))))
     (when question
       (with-current-buffer (get-buffer-create (sidecar-questions--diff-name id))
         (let ((inhibit-read-only t))

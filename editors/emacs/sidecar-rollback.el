@@ -11,6 +11,7 @@
 (require 'diff-mode)
 (require 'ediff)
 (require 'sidecar-chat)
+(require 'sidecar-visible)
 
 (defun sidecar-rollback ()
   "Go back to before a turn: conversation, files or both."
@@ -74,7 +75,7 @@
     (let* ((lines (mapcar
                    (lambda (turn)
                      (let ((line (format "%d. %s%s" (cl-incf number)
-                                         (plist-get (cdr turn) :title)
+                                         (sidecar-visible-line (plist-get (cdr turn) :title))
                                          (sidecar-rollback--files (gethash (car turn) files)))))
                        (when (equal here (plist-get (cdr turn) :messageId))
                          (setq default line))

@@ -10,6 +10,7 @@
 ;;; Code:
 
 (require 'sidecar-daemon)
+(require 'sidecar-visible)
 
 (declare-function sidecar-chat "sidecar-chat")
 (declare-function sidecar-chat-buffer "sidecar-chat")
@@ -21,7 +22,21 @@
   "Give the session another TITLE."
   (interactive "sTitle of the session: ")
   (message "The session is called “%s” now"
-           (plist-get (sidecar-call (sidecar-desk) :session/rename :title title) :title)))
+           (sidecar-visible-line
+            (plist-get (sidecar-call (sidecar-desk) :session/rename :title title) :title))))
+
+(defun sidecar-sessions ()
+  "Open another session of this folder, the newest first."
+  (interactive)
+  (let* ((desk (sidecar-desk)) (number 0)
+         (lines (mapcar (lambda (session)
+                          (cons (format "%d. %s  %d turns" (cl-incf number)
+                                        (sidecar-search--name session) (plist-get session :turns))
+                                session))
+                        (plist-get (sidecar-call desk :session/list :cwd (sidecar-desk-root desk))
+                                   :sessions))))
+    (sidecar-switch desk (plist-get (cdr (assoc (sidecar-search--choose lines) lines)) :sessionId)
+                    #'sidecar-chat)))
 
 (defun sidecar-search (words &optional cursor)
   "Open a session of this folder in one of whose texts all WORDS stand, there.
@@ -64,9 +79,15 @@ Give an alist from lines to a session and its match, or to where to go on."
 
 (defun sidecar-search--line (session hit)
   "Say in one line what HIT in SESSION is."
-  (format "%s  %s  %s: %s%s%s" (substring (plist-get session :updatedAt) 0 10)
-          (plist-get session :title) (plist-get hit :speaker) (plist-get hit :before)
-          (propertize (plist-get hit :match) 'face 'match) (plist-get hit :after)))
+  (cl-flet ((seen (field) (sidecar-visible-line (plist-get hit field))))
+    (format "%s  %s: %s%s%s" (sidecar-search--name session) (plist-get hit :speaker)
+            (seen :before) (propertize (seen :match) 'face 'match) (seen :after))))
+
+(defun sidecar-search--name (session)
+  "Say in a few words when SESSION was used last, and how it is called."
+  (let ((title (plist-get session :title)))
+    (format "%s  %s" (substring (plist-get session :updatedAt) 0 10)
+            (if (string-empty-p title) "new session" (sidecar-visible-line title)))))
 
 (defun sidecar-search--show (desk part)
   "Show the chat of DESK, with point on PART if there is one."

@@ -232,8 +232,25 @@ The other files of the project that are open, or opened later, join."
   (let* ((desk (sidecar-desk))
          (made (sidecar-call desk :session/import :path (expand-file-name file)
                              :cwd (sidecar-desk-root desk))))
-    (sidecar-switch desk (plist-get made :sessionId))
-    (message "Imported. %s" (mapconcat #'identity (plist-get made :notes) " "))))
+    (if-let ((folder (sidecar--elsewhere desk (plist-get made :sessionId))))
+        (message "It is back among the sessions of %s: open it there" folder)
+      (sidecar-switch desk (plist-get made :sessionId))
+      (message "Imported. %s" (mapconcat #'identity (plist-get made :notes) " ")))))
+
+(defun sidecar--elsewhere (desk session)
+  "Give the folder of SESSION if it is none of DESK's.
+A file of the archive brings a session back to the folder it was of,
+which has rules, trust and paths of its own."
+  (let ((page t) (cursor nil) found)
+    (while page
+      (setq page (jsonrpc-request (sidecar-desk-connection desk) :session/list
+                                  (if cursor (list :cursor cursor) (make-hash-table)))
+            found (seq-find (lambda (one) (equal session (plist-get one :sessionId)))
+                            (plist-get page :sessions))
+            cursor (plist-get page :nextCursor)
+            page (and cursor (not found))))
+    (unless (and found (file-equal-p (plist-get found :cwd) (sidecar-desk-root desk)))
+      (plist-get found :cwd))))
 
 (defun sidecar-archive ()
   "Put the session away into a file, and begin another.

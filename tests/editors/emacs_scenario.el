@@ -303,6 +303,7 @@
                                    (string-match-p "list files" (scenario-chat)))))
     (scenario-say "read notes.txt")
     (scenario-archived desk)
+    (scenario-not-here desk)
     (scenario-found desk)
     (scenario-understood)
     (princ (format "session %s\n" (sidecar-desk-session desk)))))
@@ -362,6 +363,32 @@
     (scenario-want "it is back under its own id"
                    (lambda () (and (equal away (sidecar-desk-session desk))
                                    (sidecar-desk-open desk)
+                                   (string-match-p "read notes.txt" (scenario-chat)))))))
+
+(defun scenario-not-here (desk)
+  "The session of DESK, put away, goes back to its own folder, not to the one that asks."
+  (let ((away (sidecar-desk-session desk)) file said)
+    (scenario-keys "M-x sidecar-archive RET y")
+    (setq file (car (directory-files-recursively (getenv "SIDECAR_DATA_DIR")
+                                                 (concat away ".*\\.sidecar\\'"))))
+    (make-directory "other")
+    (write-region "" nil "other/there.txt" nil 'quiet)
+    (find-file "other/there.txt")
+    (scenario-keys "M-x sidecar-mode RET")
+    (let ((there (sidecar-desk)))
+      (scenario-check "another folder" (not (eq desk there)))
+      (scenario-want "its session" (lambda () (sidecar-desk-open there)))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (words &rest given) (setq said (apply #'format words given)))))
+        (sidecar-import file))
+      (scenario-check "it says where it is" (string-search "open it there" said))
+      (scenario-check "it is not opened" (not (equal away (sidecar-desk-session there))))
+      (sidecar-stop there))
+    (kill-buffer)
+    (switch-to-buffer "notes.txt")
+    (sidecar-switch desk away)
+    (scenario-want "it is where it was"
+                   (lambda () (and (sidecar-desk-open desk)
                                    (string-match-p "read notes.txt" (scenario-chat)))))))
 
 (defun scenario-button (text &optional from)
@@ -449,7 +476,46 @@
   (scenario-idle)
   (scenario-check "the oldest was rejected" (not (file-exists-p "c1")))
   (scenario-shown)
+  (scenario-elsewhere)
   (princ "done\n"))
+
+(defun scenario-another ()
+  "Begin another session."
+  (let* ((desk (sidecar-desk)) (before (sidecar-desk-session desk)))
+    (scenario-keys "M-x sidecar-new RET")
+    (scenario-want "another session"
+                   (lambda () (and (not (equal before (sidecar-desk-session desk)))
+                                   (sidecar-desk-open desk))))))
+
+(defun scenario-elsewhere ()
+  "A question of a session that the chat does not show names that and its folder."
+  (switch-to-buffer "notes.txt")
+  (scenario-another)
+  (scenario-type "sidecar-rename" "Two \u202ecommands")
+  (scenario-type "sidecar-send" "run `echo 1 > e1` then run `echo 2 > e2`")
+  (scenario-asked "\nRun echo 1 > e1\n  $ echo 1")
+  (scenario-another)
+  (let ((named (format "“Two \\u{202e}commands” in %s: Run echo " (directory-file-name
+                                                                 (file-truename "."))))
+        (desk (sidecar-desk)) said)
+    (scenario-asked (concat named "1 > e1\n  $ echo 1 > e1\n"))
+    (cl-letf (((symbol-function 'message)
+               (lambda (words &rest given) (setq said (apply #'format words given)))))
+      (funcall (scenario-button "[Allow once]"))
+      (scenario-asked (concat named "2 > e2\n  $ echo 2 > e2\n")))
+    (scenario-check "what is said of it" (string-match-p "asks: .*: Run echo 2" said))
+    (funcall (scenario-button "[Reject]"))
+    (scenario-want "what was allowed ran" (lambda () (file-exists-p "e1")))
+    (scenario-idle)
+    (scenario-check "what was not did not" (not (file-exists-p "e2")))
+    (cl-letf (((symbol-function 'completing-read)
+               (lambda (_ table &rest _)
+                 (seq-find (lambda (line) (string-search "Two \\u{202e}commands  1 turns" line))
+                           (all-completions "" table)))))
+      (call-interactively #'sidecar-sessions))
+    (scenario-want "the session that was chosen"
+                   (lambda () (and (sidecar-desk-open desk)
+                                   (string-search "run `echo 1 > e1` then" (scenario-chat)))))))
 
 (defun scenario-shown ()
   "A question shows the change, or the whole command and what is hidden in it."

@@ -362,6 +362,14 @@ def test_a_path_of_a_model_leads_to_no_other_machine(tmp_path: Path) -> None:
     assert emacs(tmp_path, "-l", "sidecar", "--eval", lisp).stdout == "/:/ssh:far:/x/w/a.py"
 
 
+@pytest.mark.parametrize("cost", ["0.31", None])
+def test_what_the_session_cost_is_told(tmp_path: Path, cost: str | None) -> None:
+    meter = json.dumps(json.dumps({"cost": {"session": cost}} if cost else {"cost": {}}))
+    lisp = f"(princ (sidecar-context-about (json-parse-string {meter} :object-type 'plist)))"
+    told = emacs(tmp_path, "-l", "sidecar", "--eval", lisp)
+    assert f"cost {cost or 'unknown'} so far" in told.stdout, told.stderr
+
+
 def test_a_question_writes_out_names_and_lists(tmp_path: Path) -> None:
     given = {"list": ["a\u202eb"], "to:\n  you\u202e": {"key": "\u202ex"}}
     call = json.dumps(json.dumps({"title": "mcp__mail__send hi", "rawInput": given}))

@@ -106,6 +106,17 @@ def test_failed_commands_are_open_at_their_end(screen: Terminal) -> None:
     screen.wait("Copied: 400")
 
 
+def test_a_message_steers_the_turn_that_runs(screen: Terminal) -> None:
+    screen.type("run `sleep 4`\r")
+    screen.wait("[Allow once]")
+    command(screen, "sidecar-answer", "sleep 4", "Allow once")
+    screen.wait("… Run sleep 4")
+    screen.type("list files\r")
+    shown = screen.wait("3 requests")
+    assert f"{PROMPT} list files" in shown
+    assert "2 requests" not in shown
+
+
 def test_one_file_of_a_turn_is_taken_back(screen: Terminal, workspace: Path) -> None:
     screen.type(
         "replace `alpha` with `ALPHA` in notes.txt then replace `Hello` with `Hi` in main.py"

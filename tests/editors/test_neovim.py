@@ -163,6 +163,10 @@ def test_each_question_has_its_own_answer(nvim: str, workspace: Path) -> None:
     play(nvim, workspace, "questions.lua")
 
 
+def test_a_question_names_its_session_and_the_folder_stays(nvim: str, workspace: Path) -> None:
+    play(nvim, workspace, "folders.lua")
+
+
 def test_a_turn_is_reviewed_hunk_by_hunk(nvim: str, workspace: Path) -> None:
     play(nvim, workspace, "review.lua")
 

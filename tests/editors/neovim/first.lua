@@ -120,6 +120,25 @@ local function context_is_shown()
     return h.buffer("context"):find("── turn", 1, true) ~= nil
   end)
   h.holds(h.buffer("context"), "system prompt")
+  local function revision()
+    local found
+    require("sidecar.session").ask("context/meter", {}, function(meter)
+      found = meter.revision
+    end)
+    h.wait("the revision", function()
+      return found
+    end)
+    return found
+  end
+  for _, key in ipairs({ "p", "P" }) do
+    local before = revision()
+    vim.fn.cursor(1, 1)
+    assert(vim.fn.search("  toolResults  ") > 0, "no result of a tool is listed")
+    vim.cmd("normal " .. key)
+    h.wait("another revision by " .. key, function()
+      return revision() > before
+    end)
+  end
   vim.cmd("close")
 end
 
@@ -233,6 +252,11 @@ local function the_rest_of_the_commands()
   h.wait("an empty session", function()
     return not h.chat():find("❯", 1, true) and session.meter and session.meter.sessionId == session.id
   end)
+  vim.cmd("Sidecar export out.sidecar")
+  h.wait("the file", function()
+    return h.said[#h.said]:find("exported to .*/workspace/out.sidecar%.")
+  end)
+  h.equal(vim.fn.filereadable("out.sidecar"), 1)
   local away, count = session.id, #h.said
   vim.cmd("Sidecar archive")
   h.wait("another session", function()

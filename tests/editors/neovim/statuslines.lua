@@ -70,4 +70,7 @@ h.play(function()
     color = { fg = "#ffffff", bg = "#000000" },
   })
   h.equal(select(2, seen(own:draw())), "#ffffff")
+  -- What the session cost; the offline model costs nothing.
+  require("sidecar.session").meter.cost.session = "0.31"
+  h.equal((seen(component:draw())), text .. " · $0.31")
 end)

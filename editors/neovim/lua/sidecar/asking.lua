@@ -70,6 +70,22 @@ local function titled(call)
   return vim.fn.strdisplaywidth(title) > room and vim.fn.strcharpart(title, 0, math.floor(room / 2)) .. " …" or title
 end
 
+--- Names another session than the one that is shown, and its folder, before a question's prompt.
+local function named_session(question, params)
+  if params.sessionId == session.id then
+    return
+  end
+  local prompt = question.prompt
+  question.prompt = view.visible(params.sessionId) .. ": " .. prompt
+  daemon.request("session/list", {}, function(listed)
+    for _, one in ipairs(listed and listed.sessions or {}) do
+      if one.sessionId == params.sessionId then
+        question.prompt = ("“%s” in %s: %s"):format(view.title(one), view.line(one.cwd), prompt)
+      end
+    end
+  end)
+end
+
 local function permission(params, answer, id)
   local call, page = params.toolCall, 1
   local close
@@ -111,6 +127,7 @@ local function permission(params, answer, id)
     local outcome = option and { outcome = "selected", optionId = option.optionId } or { outcome = "cancelled" }
     answer({ outcome = outcome })
   end
+  named_session(question, params)
   ask(question)
 end
 

@@ -555,7 +555,7 @@ function M.foldtext()
 end
 
 function M.winline()
-  local title = session.title ~= "" and session.title or "new session"
+  local title = view.title(session)
   local room = vim.fn.winwidth(vim.g.statusline_winid) - vim.fn.strchars((meter.text())) - 4
   if vim.fn.strchars(title) > room then
     title = vim.fn.strcharpart(title, 0, math.max(room - 1, 0)) .. "…"

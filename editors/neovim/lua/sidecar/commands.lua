@@ -117,6 +117,16 @@ function commands.handoff(text)
   end)
 end
 
+--- Writes the session to a file; keys that are found in it stay out of it.
+function commands.export(text)
+  local options = { prompt = "Sidecar, export to: ", default = session.id .. ".sidecar", completion = "file" }
+  given_or_asked(text, options, function(path)
+    session.ask("session/export", { path = vim.fn.fnamemodify(path, ":p") }, function(result)
+      session.say(("exported to %s. %s"):format(result.path, table.concat(result.notes, " ")))
+    end)
+  end)
+end
+
 --- Puts the session away into a file of the daemon's, and begins another.
 function commands.archive()
   session.ask("session/archive", {}, function(result)
@@ -133,7 +143,7 @@ function commands.sessions()
 end
 
 function commands.rename(text)
-  given_or_asked(text, { prompt = "Sidecar: title: ", default = session.title }, function(title)
+  given_or_asked(text, { prompt = "Sidecar: title: ", default = view.line(session.title) }, function(title)
     session.ask("session/rename", { title = title }, function(result)
       session.title = result.title
       vim.cmd("redrawstatus!")

@@ -13,7 +13,7 @@ local offered, told, before
 --- These say what is typed anyway.
 local UNSLASHED = { chat = true, send = true }
 --- After these, words may stand.
-local TAKE = { new = true, compact = true, handoff = true, rename = true, search = true, set = true }
+local TAKE = { new = true, compact = true, export = true, handoff = true, rename = true, search = true, set = true }
 
 local function names()
   local found = vim.tbl_filter(function(name)

@@ -35,8 +35,11 @@ function M.set(given)
   M.values.cmd = given and given.cmd or defaults.cmd
 end
 
---- The absolute path of the folder to work in.
+--- The absolute path of the folder to work in. Once a daemon was started there, `:cd` changes it no more.
 function M.root()
+  if M.folder then
+    return M.folder
+  end
   local root = M.values.root
   if type(root) == "function" then
     root = root()

@@ -101,7 +101,7 @@ function launch()
     become("failed", text:format(cmd[1]))
     return
   end
-  cmd[1] = program
+  cmd[1], config.folder = program, root
   become("starting")
   started = vim.loop.now()
   local mine, problem

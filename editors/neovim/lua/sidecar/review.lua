@@ -67,7 +67,7 @@ end
 --- Adds what is left of a file's change: `add(line, hunk, line of the file)`.
 local function draw(file, add)
   local hunks = parted(file.diff or "")
-  local path = view.visible(file.path):gsub("\n", "\\n")
+  local path = view.line(file.path)
   file.hunks = vim.tbl_filter(function(hunk)
     return not kept[name(file, hunk)]
   end, hunks)
@@ -98,7 +98,7 @@ local function files_of(plan)
 end
 
 local function show(plan)
-  local title = view.visible((turn.title:gsub("\n.*", " …")))
+  local title = view.line((turn.title:gsub("\n.*", " …")))
   local lines = { ("# What is left of the changes of “%s”"):format(title), KEYS, "" }
   places = {}
   for _, file in ipairs(files_of(plan)) do

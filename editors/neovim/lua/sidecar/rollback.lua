@@ -44,9 +44,9 @@ local function items_of(checkpoints)
     if not one.left then
       if not seen[one.turnId] then
         seen[one.turnId] = true
-        table.insert(turns, 1, { { one, ("Before “%s”%s"):format(one.title, files_of(one)), true } })
+        table.insert(turns, 1, { { one, ("Before “%s”%s"):format(view.line(one.title), files_of(one)), true } })
       else
-        table.insert(turns[1], { one, ("    %s%s"):format(one.title, files_of(one)) })
+        table.insert(turns[1], { one, ("    %s%s"):format(view.line(one.title), files_of(one)) })
       end
     end
   end

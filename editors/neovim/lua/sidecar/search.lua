@@ -3,6 +3,7 @@ local chat = require("sidecar.chat")
 local config = require("sidecar.config")
 local daemon = require("sidecar.daemon")
 local session = require("sidecar.session")
+local view = require("sidecar.view")
 
 local M = {}
 
@@ -14,9 +15,8 @@ local function line(item)
     return "Search older sessions"
   end
   local about, hit = item.session, item.hit
-  local title = about.title ~= "" and about.title or "new session"
   local text = hit.speaker == "title" and "" or ("  %s: %s%s%s"):format(hit.speaker, hit.before, hit.match, hit.after)
-  return about.updatedAt:sub(1, 16):gsub("T", " ") .. "  " .. title .. text
+  return about.updatedAt:sub(1, 16):gsub("T", " ") .. "  " .. view.title(about) .. view.line(text)
 end
 
 local function open(item)

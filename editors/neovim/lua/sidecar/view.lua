@@ -142,9 +142,14 @@ function M.visible(text)
   return (text:gsub("[%z\1-\8\11-\31\127]", spelt):gsub("[\194-\244][\128-\191]*", spelt))
 end
 
---- Gives a name on one line, written out.
-local function named(name)
-  return (M.visible(tostring(name)):gsub("\n", "\\n"))
+--- Gives a text on one line, written out.
+function M.line(text)
+  return (M.visible(tostring(text)):gsub("\n", "\\n"))
+end
+
+--- Gives how a session is called.
+function M.title(one)
+  return one.title ~= "" and M.line(one.title) or "new session"
 end
 
 --- Gives the lines of a file that an edit would change, before and after, and the file's path; nil
@@ -175,7 +180,7 @@ local function about_call(call)
   for _, block in ipairs(type(call.content) == "table" and call.content or {}) do
     if block.type == "diff" then
       local diff = vim.diff(block.oldText or "", block.newText, { ctxlen = 3 })
-      vim.list_extend(lines, vim.split("# " .. named(block.path) .. "\n" .. diff, "\n", { trimempty = true }))
+      vim.list_extend(lines, vim.split("# " .. M.line(block.path) .. "\n" .. diff, "\n", { trimempty = true }))
     end
   end
   local why = ((call._meta or {}).sidecar or {}).why
@@ -188,7 +193,7 @@ local function about_call(call)
   for _, name in ipairs(vim.fn.sort(vim.tbl_keys(given))) do
     local value = given[name]
     local text = type(value) == "string" and value or vim.json.encode(value)
-    lines[#lines + 1] = "# " .. named(name) .. ":"
+    lines[#lines + 1] = "# " .. M.line(name) .. ":"
     vim.list_extend(lines, vim.split(text, "\n", { plain = true }))
   end
   return lines
@@ -238,7 +243,7 @@ function M.split(call, choices)
     vim.bo[buffer].syntax = syntax
     vim.cmd(side[3] .. " sbuffer " .. buffer)
     vim.cmd("diffthis")
-    local statusline = (" %s: %s"):format(side[1], named(path)):gsub("%%", "%%%%") .. "%= choose below "
+    local statusline = (" %s: %s"):format(side[1], M.line(path)):gsub("%%", "%%%%") .. "%= choose below "
     -- Nothing is folded: all of it is to be seen.
     M.dress(0, { wrap = true, linebreak = false, statusline = statusline })
   end
@@ -284,8 +289,7 @@ end
 function M.sessions(done)
   session.ask("session/list", { cwd = config.root() }, function(listed)
     local function line(one)
-      local title = one.title ~= "" and one.title or "new session"
-      return ("%s  %s  · %d turns"):format(one.updatedAt:sub(1, 16):gsub("T", " "), title, one.turns)
+      return ("%s  %s  · %d turns"):format((one.updatedAt:sub(1, 16):gsub("T", " ")), M.title(one), one.turns)
     end
     local options = { prompt = "Sidecar: sessions of this folder", kind = "sidecar", format_item = line }
     vim.ui.select(listed.sessions, options, function(one)
