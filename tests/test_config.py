@@ -157,31 +157,6 @@ def test_a_workspace_may_not_give_itself_power(key: str, value: object) -> None:
     assert all("a workspace may not set this" in problem.message for problem in problems)
 
 
-@pytest.mark.parametrize("name", ["model", "summary_model"])
-@pytest.mark.parametrize(
-    ("own", "theirs", "is_taken"),
-    [
-        ("claude-opus-5-5", "claude-haiku-4-5", True),
-        ("claude-opus-5-5", "anthropic/claude-haiku-4-5", True),
-        ("claude-opus-5-5", "ollama/x", False),
-        ("claude-opus-5-5", "openrouter/free", False),
-        ("claude-opus-5-5", "work/x", False),
-        ("work/y", "work/x", True),
-        ("openai/gpt-5", "openai/gpt-5-mini", True),
-        ("openai/gpt-5", "claude-haiku-4-5", True),
-        ("openai/gpt-5", "work/x", False),
-    ],
-)
-def test_a_workspace_chooses_no_provider_by_a_models_name(
-    name: str, own: str, theirs: str, is_taken: bool
-) -> None:
-    user = {"model": own, "providers": {"work": {"kind": "openai"}}}
-    layers = [Layer("user", user), Layer("theirs", {name: theirs}, restricted=True)]
-    config, problems = merge(layers)
-    assert (getattr(config, name) == theirs) == is_taken
-    assert ["may not choose the provider" in one.message for one in problems] == [True][is_taken:]
-
-
 def test_a_workspace_may_forbid_more() -> None:
     layers = [
         Layer("user", {"permissions": {"allow": ["write_file"], "reject": ["todo"]}}),

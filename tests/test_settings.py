@@ -76,3 +76,28 @@ def test_whatever_stands_in_a_file_is_taken_or_told(name: str, restricted: bool)
         for problem in problems:
             assert problem.message
             assert len(str(problem).encode("utf-8", "replace")) < 8000
+
+
+@pytest.mark.parametrize("name", ["model", "summary_model"])
+@pytest.mark.parametrize(
+    ("own", "theirs", "is_taken"),
+    [
+        ("claude-opus-5-5", "claude-haiku-4-5", True),
+        ("claude-opus-5-5", "anthropic/claude-haiku-4-5", True),
+        ("claude-opus-5-5", "ollama/x", False),
+        ("claude-opus-5-5", "openrouter/free", False),
+        ("claude-opus-5-5", "work/x", False),
+        ("work/y", "work/x", True),
+        ("openai/gpt-5", "openai/gpt-5-mini", True),
+        ("openai/gpt-5", "claude-haiku-4-5", True),
+        ("openai/gpt-5", "work/x", False),
+    ],
+)
+def test_a_workspace_chooses_no_provider_by_a_models_name(
+    name: str, own: str, theirs: str, is_taken: bool
+) -> None:
+    user = {"model": own, "providers": {"work": {"kind": "openai"}}}
+    layers = [Layer("user", user), Layer("theirs", {name: theirs}, restricted=True)]
+    config, problems = merge(layers)
+    assert (getattr(config, name) == theirs) == is_taken
+    assert ["may not choose the provider" in one.message for one in problems] == [True][is_taken:]

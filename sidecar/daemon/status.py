@@ -68,7 +68,7 @@ def describe(environment: Environment | None, shared: SharedStore | None) -> Jso
 
 def queues_of(sessions: OpenSessions, outboxes: list[Outbox], store: Store) -> dict[str, int]:
     return {
-        "prompts": sessions.waiting(),
+        "prompts": sum(session.prompts.waiting() for session in sessions),
         "client": sum(outbox.depth() for outbox in outboxes),
         "store": store.waiting(),
     }

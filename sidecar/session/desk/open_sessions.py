@@ -106,7 +106,7 @@ class OpenSessions:
     async def ended(self, session: Session) -> AsyncIterator[None]:
         """Ends a session, which nobody opens before the block is left. Keeps the lease."""
         if self.find(session.id) is not session:
-            await self.settled(session.id)
+            await self._settled(session.id)
             yield
             return
         # First: its clients must hear that its alerts end.
@@ -121,7 +121,7 @@ class OpenSessions:
             del self._ending[session.id]
             gone.set()
 
-    async def settled(self, session_id: SessionId) -> None:
+    async def _settled(self, session_id: SessionId) -> None:
         """Waits while a session ends, which still writes."""
         while session_id in self._ending:
             await self._ending[session_id][1].wait()
@@ -130,7 +130,7 @@ class OpenSessions:
     async def opening_of(self, session_id: SessionId) -> AsyncIterator[None]:
         """Holds `opening` for a session that is not just ending."""
         while True:
-            await self.settled(session_id)
+            await self._settled(session_id)
             async with self.opening:
                 if session_id not in self._ending:
                     yield
@@ -146,9 +146,6 @@ class OpenSessions:
     @property
     def busy(self) -> bool:
         return any(session.prompts.busy for session in self)
-
-    def waiting(self) -> int:
-        return sum(session.prompts.waiting() for session in self)
 
     def busy_changed(self, session: Session, *left: Watcher) -> None:
         """Tells watchers, those that `left` too, whether any session they watch is busy."""

@@ -259,8 +259,8 @@ class Sessions:
 
     async def archive(self, session_id: SessionId) -> tuple[Archived, ...]:
         environment = await self.shared.ready()
-        await self.open.settled(session_id)
-        session = self.open.find(session_id)
+        async with self.open.opening_of(session_id):
+            session = self.open.find(session_id)
         check_idle(session is not None and session.prompts.busy)
         await require(environment.store, session_id)
         if session is not None:

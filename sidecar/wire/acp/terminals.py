@@ -14,7 +14,7 @@ MOST_BYTES = 1024 * 1024
 """Last bytes of output kept by a terminal."""
 
 
-class Asking(Protocol):
+class AskingClient(Protocol):
     """Awaits an answer; `late` takes that to a request cancelled meanwhile."""
 
     def __call__(
@@ -26,7 +26,7 @@ class Asking(Protocol):
 class AgentTerminals:
     """`post` awaits no answer; `show` takes session, call, terminal."""
 
-    ask: Asking
+    ask: AskingClient
     post: Callable[[str, JsonObject], None]
     show: Callable[[str, str, str], None]
 
