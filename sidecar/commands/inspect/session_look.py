@@ -88,8 +88,9 @@ async def _read(session: str | None, *, last: bool, sized: bool) -> Course:
     redaction = _redaction()
     async with _found(session, last=last) as (store, config, found):
         course = await look(await _access(config, store), found, redaction.text, sized=sized)
+    clean = redaction.value(course)
     # Its id is the store's name for the session, and no secret however random.
-    return replace(redaction.value(course), about=replace(redaction.value(course.about), id=found))
+    return replace(clean, about=replace(clean.about, id=found))
 
 
 def _meant(session: str | None, *, last: bool) -> tuple[str | None, Path | None]:
