@@ -220,7 +220,7 @@ class _Following:
 
     def _used(self) -> Usage:
         messages = self._messages()
-        asked = asked_since(self._log, messages[0].turn_id) if messages else ()
+        asked = asked_since(self._log.records, messages[0].turn_id) if messages else ()
         return sum((usage for usage, _ in asked), turn_usage(messages))
 
 

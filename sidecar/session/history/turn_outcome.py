@@ -22,7 +22,7 @@ def result_of(
 ) -> PromptResult:
     parts = (p for m in log if m.turn_id == turn_id for p in m.parts)
     ends = [part for part in parts if isinstance(part, StepFinishPart)]
-    usage, cost = spent(ends, asked_since(log, turn_id))
+    usage, cost = spent(ends, asked_since(log.records, turn_id))
     return PromptResult(
         end.stop_reason,
         turn_id,

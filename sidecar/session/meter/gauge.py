@@ -2,35 +2,35 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import takewhile
 
+from sidecar.core.conversation.growing import Growing
 from sidecar.core.conversation.turns import Turn, finished_steps, turns
 from sidecar.core.engine.trigger import compaction_point
-from sidecar.core.parts import (
-    Message,
-    MessageId,
-    Millis,
-    Part,
-    StepFinishPart,
-    TextPart,
-    TurnId,
-    Usage,
-)
+from sidecar.core.parts import Message, MessageId, Millis, Part, TextPart, TurnId, Usage
 from sidecar.core.plans.plan import Policy, Rates, Standing
 from sidecar.core.prompt.budget import RECENT_TURNS, ZoneStarts, burn_rate, velocity
 from sidecar.core.prompt.cache.warmth import Prediction
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
-from sidecar.core.prompt.pricing import MILLION, ModelInfo, Price, money_of, total
+from sidecar.core.prompt.pricing import MILLION, ModelInfo, Price, money_of
 from sidecar.core.prompt.prompt import ModelRequest, Ttl
 from sidecar.core.prompt.tokens import FRAMING
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.side_request import asked_since
+from sidecar.session.meter.step_sums import StepSums, TurnSums
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
-from sidecar.store.format.log_records import AskedRecord, ForkedRecord, PingRecord
+from sidecar.store.format.log_records import (
+    AskedRecord,
+    ForkedRecord,
+    PingRecord,
+    TurnStartedRecord,
+)
+from sidecar.store.format.record_codec import LogRecord
 
 UNKNOWN = Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6)
 """USD per token assumed for a model of unknown price: the usual ratios."""
@@ -69,22 +69,26 @@ class Gauge:
         self._models = models
         self._clock = clock
         self._chosen = chosen
+        self._sums = TurnSums()
+        self._beside = Growing(_beside)
 
     def read(self, compact_now: str | None = None) -> Meter:
         """`compact_now` is a compaction's USD, if known."""
         size, recent = self._view.size(self._log), self._recent()
         forked = self._log.last_record(ForkedRecord)
         since = 0 if forked is None else forked.at
+        late = recent[-BURNING:]
+        sums = self._sums.of(late, since)
         return measure(
             session_id=self._log.row.id,
             revision=self._log.row.revision,
             room=self._settings.room(),
             compact_at=self._compact_at(size),
-            burn_rate=self._burn_rate(recent[-BURNING:], since),
+            burn_rate=self._burn_rate(late, sums, since),
             size=size,
             turn_sizes=[*_sizes(recent).values()],
             cache=self._cache(),
-            cost=self._costs(recent[-1:], since, compact_now),
+            cost=self._costs(late[-1:], sums[-1:], compact_now),
             zones=self._chosen.zones(),
         )
 
@@ -159,32 +163,43 @@ class Gauge:
             last_break=self._cached.last_break,
         )
 
-    def _costs(self, last: Sequence[Turn], since: Millis, compact_now: str | None) -> Costs:
-        costs = [step.cost for step in _steps(last, since)]
-        costs += [cost for turn in last for _, cost in asked_since(self._log, turn.id)]
+    def _costs(
+        self, last: Sequence[Turn], sums: Sequence[StepSums], compact_now: str | None
+    ) -> Costs:
+        records = self._beside.of(self._log.records)
+        beside = [cost for turn in last for _, cost in asked_since(records, turn.id)]
         # While an answer streams, the price is that of its own request again.
         sent = [message for message in self._log if message.status != "open"]
         return Costs(
             session=self._log.row.cost,
-            last_turn=total(costs) if costs else None,
+            last_turn=next((one.total(beside) for one in sums), None),
             next_request=self.price_of(self.foresee(self._view, sent)[1]),
             compact_now=compact_now,
         )
 
-    def _burn_rate(self, recent: Sequence[Turn], since: Millis) -> str | None:
+    def _burn_rate(
+        self, recent: Sequence[Turn], sums: Sequence[StepSums], since: Millis
+    ) -> str | None:
         """Returns USD per hour, including side requests and pings."""
         if not recent:
             return None
         begun = max(recent[0].messages[0].created, since)
-        late = takewhile(lambda record: record.at >= begun, reversed(self._log.records))
-        beside = (record for record in late if isinstance(record, AskedRecord | PingRecord))
-        spent = [
-            *((step.started, step.cost) for step in _steps(recent, since)),
-            *((record.at, record.cost) for record in beside),
+        late = takewhile(
+            lambda record: record.at >= begun, reversed(self._beside.of(self._log.records))
+        )
+        beside = [r for r in late if not isinstance(r, TurnStartedRecord) and r.cost is not None]
+        starts = [
+            at for at in (*(one.begun for one in sums), *(r.at for r in beside)) if at is not None
         ]
-        costs = sorted((at, float(str(cost))) for at, cost in spent if cost is not None)
-        rate = burn_rate(costs, self._clock.now())
+        if not starts:
+            return None
+        spent = sum([*(one.usd for one in sums), *(Decimal(str(r.cost)) for r in beside)])
+        rate = burn_rate([(min(starts), float(spent))], self._clock.now())
         return None if rate is None else money_of(rate)
+
+
+def _beside(record: LogRecord) -> tuple[AskedRecord | PingRecord | TurnStartedRecord, ...]:
+    return (record,) if isinstance(record, AskedRecord | PingRecord | TurnStartedRecord) else ()
 
 
 def rates(info: ModelInfo) -> Rates:
@@ -218,14 +233,3 @@ def _sizes(some: Sequence[Turn]) -> dict[TurnId, int]:
 def sized_turns(messages: Iterable[Message]) -> list[TurnId]:
     """Lists turns with a known size at their end, oldest first."""
     return [*_sizes(turns(messages))]
-
-
-def _steps(some: Sequence[Turn], since: Millis) -> list[StepFinishPart]:
-    """Lists steps since `since`: a fork's origin paid earlier ones."""
-    return [
-        part
-        for turn in some
-        for message in turn.messages
-        for part in message.parts
-        if isinstance(part, StepFinishPart) and part.started >= since
-    ]

@@ -1,6 +1,7 @@
 """Requests outside the conversation."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 
@@ -17,6 +18,7 @@ from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from sidecar.store.format.log_records import AskedRecord, TurnStartedRecord, UsageShape
+from sidecar.store.format.record_codec import LogRecord
 
 LIMIT = 180.0
 """Seconds for an answer, all attempts together."""
@@ -116,9 +118,11 @@ def compaction_share(log: SessionLog, model: str) -> Decimal:
     return Decimal(1)
 
 
-def asked_since(log: SessionLog, turn_id: TurnId) -> tuple[tuple[Usage, str | None], ...]:
+def asked_since(
+    records: Sequence[LogRecord], turn_id: TurnId
+) -> tuple[tuple[Usage, str | None], ...]:
     found: list[tuple[Usage, str | None]] = []
-    for record in reversed(log.records):
+    for record in reversed(records):
         if isinstance(record, TurnStartedRecord) and record.turn_id == turn_id:
             break
         if isinstance(record, AskedRecord):

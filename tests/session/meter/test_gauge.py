@@ -4,6 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from sidecar.core.conversation.growing import NEWEST
+from sidecar.core.prompt.meter import Meter
+from sidecar.session.interface import Wish
 from tests.session import inside
 from tests.session.conftest import Desk, World
 
@@ -74,3 +77,23 @@ async def test_compact_at_is_where_a_policy_that_counts_messages_compacts(desk: 
     assert made.policy == "picoclaw"
     assert made.tokens_before == pytest.approx(told.compact_at, rel=0.15)
     assert made.tokens_before < 0.6 * 56_000
+
+
+async def test_a_meter_that_was_told_before_tells_what_a_new_one_does(desk: Desk) -> None:
+    worker = await desk.worker(policy="manual", window=900_000)
+
+    def agreed() -> Meter:
+        told = worker.session.meter()
+        anew = inside.gauge(worker.session).read(told.cost.compact_now)
+        # A clock that is asked goes on.
+        assert float(told.burn_rate) == pytest.approx(float(anew.burn_rate), rel=1e-3)
+        assert replace(told, burn_rate=None) == replace(anew, burn_rate=None)
+        return told
+
+    for steps in (NEWEST + 2, 1, 2 * NEWEST):
+        last = await worker.turn(steps)
+        desk.world.time += 90_000
+        assert agreed().cost.last_turn == last.cost
+    back = worker.results[1].message_id
+    await worker.session.rollback.restore(Wish("conversation", before_message_id=back))
+    assert agreed().cost.last_turn == worker.results[0].cost
