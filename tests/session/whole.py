@@ -21,7 +21,7 @@ from sidecar.session.log.channel import notice_of
 from sidecar.session.log.events import EpochChanged, Event, Notice, TurnEnded
 from sidecar.session.log.part_updates import updates_of
 from sidecar.session.log.rewrite_records import recorded_in
-from sidecar.session.meter.side_request import asked_of
+from sidecar.session.meter.asked import asked_of
 from sidecar.session.state import State
 from sidecar.store.format.log_records import (
     AskedRecord,

@@ -20,7 +20,7 @@ from sidecar.replay.transcript import Compacted, DamagedLine, Transcript, Transc
 from sidecar.store.connection import store_files
 from sidecar.store.connection.store_faults import FAULTS, storage_failed
 from sidecar.store.content import session_rows
-from sidecar.store.format.bundles import OURS
+from sidecar.store.format.log_records import OURS
 from sidecar.store.format.signatures import SQLITE
 from sidecar.store.format.values import SessionRow, Stored
 

@@ -31,7 +31,7 @@ from sidecar.session.lifecycle.subtask import (
 )
 from sidecar.session.log.events import Event, SessionChanged, ToolChanged
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.side_request import asked_since
+from sidecar.session.meter.asked import asked_since
 from sidecar.session.state import State
 from sidecar.store.format.log_records import AskedRecord, DelegatedRecord, UsageShape
 from sidecar.tools.tool_contract import Progress, Subtask, SubtaskEnd

@@ -25,14 +25,14 @@ from sidecar.session.epochs.static_prompt import static_of
 from sidecar.session.history.log_contents import PRESENTATION, contents
 from sidecar.session.history.turn_lines import checkpoints, numbered, titles, turn_lines
 from sidecar.session.log.rewrite_records import Recorded, recorded_in
+from sidecar.session.meter.asked import asked_of
 from sidecar.session.meter.kept_cache import usage_of
-from sidecar.session.meter.side_request import asked_of
 from sidecar.session.read_state import ReadState, gauge_of
 from sidecar.session.session_settings import parent_of
 from sidecar.session.view.past_sizes import PastStanding
 from sidecar.session.view.view_history import Epoch
-from sidecar.store.format.bundles import OURS
 from sidecar.store.format.log_records import (
+    OURS,
     AskedRecord,
     ForkedRecord,
     ImportedRecord,

@@ -11,7 +11,7 @@ from sidecar.session.log.channel import notice_of
 from sidecar.session.log.events import EpochChanged, Notice, TurnEnded
 from sidecar.session.log.log_slices import SliceTurn
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.side_request import asked_of
+from sidecar.session.meter.asked import asked_of
 from sidecar.session.view.view_history import Views
 from sidecar.store.format.log_records import (
     AskedRecord,

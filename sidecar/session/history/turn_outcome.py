@@ -11,7 +11,7 @@ from sidecar.core.prompt.pricing import total
 from sidecar.session.interface import PromptResult
 from sidecar.session.log.events import TurnEnded
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.side_request import asked_since
+from sidecar.session.meter.asked import asked_since
 from sidecar.session.turn.turn import TurnEnd, unstored
 from sidecar.session.view.view_history import Views
 from sidecar.store.format.log_records import FailureShape, TurnEndedRecord

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from sidecar.core.ledger.ledger import Folding
 from sidecar.core.parts import Message, MessageId, Millis, TextPart
 from sidecar.session.log.session_log import SessionLog
-from sidecar.store.format.bundles import OURS
 from sidecar.store.format.log_records import (
+    OURS,
     ForkedRecord,
     ImportedRecord,
     InheritedRecord,

@@ -17,7 +17,7 @@ from sidecar.core.prompt.pricing import MILLION, ModelInfo, Price, money_of
 from sidecar.core.prompt.prompt import ModelRequest, Ttl
 from sidecar.core.prompt.tokens import FRAMING
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.side_request import asked_since
+from sidecar.session.meter.asked import asked_since
 from sidecar.session.meter.step_sums import StepSums, TurnSums
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.turn.clock import Clock

@@ -27,8 +27,8 @@ from sidecar.core.prompt.observation import (
 )
 from sidecar.core.prompt.pricing import ModelInfo, price
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.meter.asked import asked_of
 from sidecar.session.meter.kept_cache import usage_of
-from sidecar.session.meter.side_request import asked_of
 from sidecar.store.format.log_records import (
     AskedRecord,
     DiscardedRecord,

@@ -1,24 +1,20 @@
 """Requests outside the conversation."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
-
-from msgspec import structs
 
 from sidecar.core.conversation.fold import Draft, fold
 from sidecar.core.conversation.stream import AttemptFailed
 from sidecar.core.errors import ModelFailed
-from sidecar.core.parts import Millis, PartId, TextPart, TurnId, Usage
+from sidecar.core.parts import Millis, PartId, TextPart, Usage
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
-from sidecar.store.format.log_records import AskedRecord, TurnStartedRecord, UsageShape
-from sidecar.store.format.record_codec import LogRecord
+from sidecar.store.format.log_records import AskedRecord, UsageShape
 
 LIMIT = 180.0
 """Seconds for an answer, all attempts together."""
@@ -116,19 +112,3 @@ def compaction_share(log: SessionLog, model: str) -> Decimal:
             case _:
                 pass
     return Decimal(1)
-
-
-def asked_since(
-    records: Sequence[LogRecord], turn_id: TurnId
-) -> tuple[tuple[Usage, str | None], ...]:
-    found: list[tuple[Usage, str | None]] = []
-    for record in reversed(records):
-        if isinstance(record, TurnStartedRecord) and record.turn_id == turn_id:
-            break
-        if isinstance(record, AskedRecord):
-            found.append(asked_of(record))
-    return tuple(reversed(found))
-
-
-def asked_of(record: AskedRecord) -> tuple[Usage, str | None]:
-    return Usage(**structs.asdict(record.usage)), record.cost

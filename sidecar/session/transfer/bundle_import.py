@@ -43,8 +43,8 @@ from sidecar.session.transfer.bundle_screen import (
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.store.connection import bundle_file
 from sidecar.store.content.changes import weight
-from sidecar.store.format.bundles import OURS, Bundle, read_lines
-from sidecar.store.format.log_records import CreatedRecord, ImportedRecord
+from sidecar.store.format.bundles import Bundle, read_lines
+from sidecar.store.format.log_records import OURS, CreatedRecord, ImportedRecord
 from sidecar.store.format.record_codec import read_all, write
 from sidecar.store.format.values import (
     AppendRecord,

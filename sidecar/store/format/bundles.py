@@ -22,8 +22,6 @@ from sidecar.store.format.fields import BodyBroken, Fields, fields_of
 from sidecar.store.format.packing import Plain, decode_text, encode_text
 from sidecar.store.format.values import REASONS, Gone, Record, SessionRow
 
-OURS = "sidecar"
-"""The format of a session of our own, as an `ImportedRecord` has it."""
 VERSION = 1
 HEAD = b'{"sidecar":"bundle",'
 """The beginning of every bundle, in all versions."""

@@ -53,6 +53,10 @@ class ForkedRecord(RecordHead, frozen=True, tag="forked", kw_only=True):
     at_message_id: MessageId | None
 
 
+OURS = "sidecar"
+"""The format of a session of our own."""
+
+
 class ImportedRecord(RecordHead, frozen=True, tag="imported", kw_only=True):
     """Ends the part read from a file; `redacted`: number of keys removed."""
 
