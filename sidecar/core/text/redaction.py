@@ -106,6 +106,10 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
 """Shapes shared with code and plain words, and a test for keys."""
 _ANY_CASE = frozenset(("bearer ", *(marker for marker, _ in _NAMED)))
 _PATTERNS = tuple((marker, late_pattern(pattern)) for marker, pattern in _SHAPES)
+_AS_WRITTEN = tuple(one for one in _PATTERNS if one[0] not in _ANY_CASE)
+_IN_ANY_CASE = tuple(one for one in _PATTERNS if one[0] in _ANY_CASE)
+"""The last of all, in the same order."""
+_NUMBERS = (int, float)
 _SHORTEST_SHAPE = 12
 """Characters of the shortest match: an address with a password of six."""
 _SHORT = 64
@@ -136,8 +140,7 @@ class Redaction:
         return cast("T", self._walk(value))
 
     def _walk(self, value: object, name: str = "") -> object:
-        # Most of a large value are numbers.
-        if value is None or isinstance(value, int | float):
+        if value is None or isinstance(value, _NUMBERS):
             return value
         match value:
             case str():
@@ -183,6 +186,9 @@ class Redaction:
         changed: dict[str, object] = {}
         for name in _names(kind):
             before = getattr(found, name)
+            # Most of a large value are numbers.
+            if before is None or isinstance(before, _NUMBERS):
+                continue
             after = self._walk(before)
             if after is not before and after != before:
                 changed[name] = after
@@ -217,11 +223,8 @@ def _likely(text: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 def _found_likely(text: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
     lower = text.lower()
-    return tuple(
-        (marker, pattern)
-        for marker, pattern in _PATTERNS
-        if marker in (lower if marker in _ANY_CASE else text)
-    )
+    found = [one for one in _AS_WRITTEN if one[0] in text]
+    return (*found, *[one for one in _IN_ANY_CASE if one[0] in lower])
 
 
 _known_likely = lru_cache(4096)(_found_likely)
