@@ -1,7 +1,7 @@
 """Tells a tool call's outcome in words."""
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 
 from sidecar.core.late_pattern import late_pattern
 from sidecar.core.parts import Json, ToolCompleted, ToolError, ToolPart, ToolPending, ToolRunning
@@ -171,7 +171,7 @@ def exit_code(part: ToolPart) -> int | None:
             code = metadata.get("exitCode")
             if isinstance(code, int) and not isinstance(code, bool):
                 return code
-            return next((int(code) for code in _exits(result_text(part))), None)
+            return next(map(int, _exits(result_text(part))), None)
         case _:
             return None
 
@@ -182,7 +182,10 @@ def text_failed(text: str) -> bool:
     return "Traceback (most recent call last)" in text[:4_000] + text[-4_000:]
 
 
-def _exits(text: str) -> Iterator[str]:
+@lru_cache(maxsize=1)
+def _exits(text: str) -> tuple[str, ...]:
+    """Keeps the last answer: one result is asked about several times in a row."""
+    found = []
     for end in (text[:300], text[-300:]):
         # Most ends have none of these words: a search takes twenty times as long.
         plain = end.lower()
@@ -190,7 +193,8 @@ def _exits(text: str) -> Iterator[str]:
             continue
         match = _EXIT.search(end)
         if match is not None:
-            yield match[1]
+            found.append(match[1])
+    return tuple(found)
 
 
 def error_line(text: str) -> str:
