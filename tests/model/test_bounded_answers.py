@@ -28,14 +28,14 @@ class OddServer(Loopback):
     def __init__(
         self, code: int, headers: dict[str, str], pieces: Callable[[], Iterator[bytes]]
     ) -> None:
-        super().__init__(Handler)
+        super().__init__(OddReplies)
         self._server.odd = self  # type: ignore[attr-defined] # for the handler
         self.code, self.headers, self.pieces = code, headers, pieces
         self.asked: list[str] = []
         self.sent = 0
 
 
-class Handler(BaseHTTPRequestHandler):
+class OddReplies(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         server = cast("OddServer", self.server.odd)  # type: ignore[attr-defined] # set above
         self.rfile.read(int(self.headers["content-length"]))
