@@ -215,7 +215,7 @@ def test_a_symbol_keeps_its_presentation() -> None:
     ("file", "text"),
     [
         ("vscode/src/views/visible.ts", r"HIDDEN = /(.*)/gu"),
-        ("emacs/sidecar-questions.el", r"\(rx \(any ((?:[^\"])*)\)\)\n"),
+        ("emacs/sidecar-visible.el", r"\(rx \(any ((?:[^\"])*)\)\)\n"),
     ],
 )
 def test_questions_spell_out_what_the_daemon_does(file: str, text: str) -> None:
