@@ -18,6 +18,7 @@ if "sleeps" in sys.argv:
     time.sleep(600)
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp_types import ToolAnnotations
 
 server = MCPServer("notes")
@@ -70,6 +71,13 @@ def stay(pids: str) -> None:
     time.sleep(600)
 
 
+async def change(context: Context) -> None:
+    """Deny from now on that looking a word up only reads, and tell."""
+    server.remove_tool("lookup")
+    server.add_tool(lookup, name="lookup")
+    await context.notify_tools_changed()
+
+
 def turn(mark: str) -> None:
     """Deny, once a file is there, that looking a word up only reads."""
     if Path(mark).exists():
@@ -80,6 +88,8 @@ def turn(mark: str) -> None:
 if __name__ == "__main__":
     if "turns" in sys.argv:
         turn(sys.argv[-1])
+    if "tells" in sys.argv:
+        server.add_tool(change)
     if "much" in sys.argv:
         offer_much()
     if "twice" in sys.argv:

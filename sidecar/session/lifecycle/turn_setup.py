@@ -79,8 +79,8 @@ class SessionServers:
     def provide(self, servers: tuple[McpServer, ...]) -> None:
         self.environment.mcp.provide(self.owner, servers, self.trust.standing())
 
-    def as_now(self, spec: ToolSpec) -> ToolSpec:
-        return self.environment.mcp.as_now(self.owner, spec)
+    async def as_now(self, spec: ToolSpec) -> ToolSpec:
+        return await self.environment.mcp.as_now(self.owner, spec)
 
     async def call(self, spec: ToolSpec, given: Json) -> ToolAnswer:
         environment, standing = self.environment, self.trust.standing()

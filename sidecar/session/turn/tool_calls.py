@@ -55,7 +55,7 @@ UNANSWERED = 180
 class McpTools(Protocol):
     """The tools of a session's MCP servers."""
 
-    def as_now(self, spec: ToolSpec) -> ToolSpec:
+    async def as_now(self, spec: ToolSpec) -> ToolSpec:
         """Returns a stricter tool, if the server says so now."""
         ...
 
@@ -130,7 +130,7 @@ class _Call:
             text = f"There is no tool named {part.name}. The tools are: {names}."
             return await self._fail(text, "error", started)
         if spec.origin == "mcp":
-            spec = self.calls.mcp.as_now(spec)
+            spec = await self.calls.mcp.as_now(spec)
         self._put(ToolRunning(started))
         wanted = await asyncio.to_thread(access, spec, part.input, self._context(()))
         self._show(

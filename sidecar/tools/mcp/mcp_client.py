@@ -3,33 +3,35 @@
 import asyncio
 import os
 import re
+import shutil
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Self
 
 import httpx2
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
+from mcp import Client
+from mcp.client import Transport
+from mcp.client.session import IncomingMessage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, ToolListChangedNotification
 from mcp_types import Tool as OfferedTool
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from sidecar.config.mcp_settings import McpServer
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import JsonObject
-from sidecar.tools.mcp import mcp_start
+from sidecar.tools.mcp import http_bounds, mcp_start
+from sidecar.tools.mcp.stdio_transport import ServerWords, stdio
 from sidecar.workspace.variables import absolute_path
 
 MOST_PAGES = 20
 """Pages of tools read per server."""
 _MODULE = re.compile(r"-[bBdEhiIOPqRsSuvVx]*[mc]")
 """Python's options for a module and for code, which other letters may precede."""
-MOST_SAID = 2_000
-"""Last bytes kept of a server's stderr, for failures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,30 @@ class Offered:
 class Live:
     """A connected server."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, transport: Transport, said: ServerWords) -> None:
+        # A cached list would be an old one.
+        self._client = Client(transport, message_handler=self._hear, cache=None)
+        self._said = said
+        self._deaf = False
+        self.changed = False
+        """Whether the server said, since the last list was asked for, that the tools changed."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the last list still counts."""
+        return not self.changed and not self._deaf
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[Self]:
+        async with self._client, asyncio.TaskGroup() as tasks:
+            listening = tasks.create_task(self._listen())
+            try:
+                yield self
+            finally:
+                listening.cancel()
 
     async def tools(self) -> tuple[Offered, ...]:
+        self.changed = False
         found: list[OfferedTool] = []
         cursor: str | None = None
         for _ in range(MOST_PAGES):
@@ -72,56 +94,59 @@ class Live:
             result = await self._client.call_tool(tool, given, read_timeout_seconds=seconds)
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
-                raise
+                raise ConnectionError(self._said.fault or error.message) from error
             raise SidecarError(error.message) from error
         told: JsonObject = result.model_dump(mode="json", by_alias=True, exclude_none=True)
         if not told.get("content") and result.structured_content is not None:
             told["content"] = [{"type": "text", "text": str(result.structured_content)}]
         return told
 
+    async def _hear(self, message: IncomingMessage) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            self.changed = True
 
-class ServerWords(asyncio.Protocol):
-    """A server's last bytes on stderr."""
+    async def _listen(self) -> None:
+        """Asks for news of the tools, as the protocol of 2026 wants; earlier ones come unasked."""
+        tools = self._client.server_capabilities.tools
+        if tools is None or not tools.list_changed or self._is_early():
+            return
+        self._deaf = True
+        # However that fails, each use then lists anew.
+        with suppress(Exception):
+            async with self._client.listen(tools_list_changed=True) as news:
+                self.changed = True
+                self._deaf = not news.honored.tools_list_changed
+                async for _ in news:
+                    self.changed = True
+        self._deaf = True
 
-    def __init__(self) -> None:
-        self._bytes = b""
-
-    def data_received(self, data: bytes) -> None:
-        self._bytes = (self._bytes + data)[-MOST_SAID:]
-
-    def last(self) -> str:
-        lines = self._bytes.decode("utf-8", "replace").strip().splitlines()
-        return lines[-1].strip() if lines else ""
+    def _is_early(self) -> bool:
+        return self._client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
 
 
 @asynccontextmanager
 async def connect(server: McpServer, folder: Path, said: ServerWords) -> AsyncIterator[Live]:
     if server.url:
         async with (
-            httpx2.AsyncClient(headers=dict(server.headers), timeout=60) as http,
-            Client(streamable_http_client(server.url, http_client=http)) as client,
+            httpx2.AsyncClient(
+                headers={**http_bounds.HEADERS, **server.headers},
+                event_hooks={"response": [http_bounds.bound]},
+                timeout=60,
+            ) as http,
+            Live(streamable_http_client(server.url, http_client=http), said).connected() as live,
         ):
-            yield Live(client)
+            yield live
         return
     if not await asyncio.to_thread(folder.is_dir):
         raise SidecarError(f"there is no folder {folder}")
-    command = _started(server.command)
-    parameters = StdioServerParameters(
-        command=command[0],
-        args=list(command[1:]),
-        env=_environment(server),
-        cwd=folder,
-    )
-    async with (
-        _heard(said) as errors,
-        Client(stdio_client(parameters, errlog=errors)) as client,
-    ):
-        yield Live(client)
+    transport = stdio(_started(server.command), _environment(server), folder, said)
+    async with Live(transport, said).connected() as live:
+        yield live
 
 
 def _started(command: Sequence[str]) -> Sequence[str]:
     if sys.platform == "win32":
-        return command
+        return (shutil.which(command[0]) or command[0], *command[1:])
     return (sys.executable, "-I", "-S", mcp_start.__file__, str(os.getpid()), *command)
 
 
@@ -135,15 +160,6 @@ def _environment(server: McpServer) -> dict[str, str]:
     # With an empty PATH the current folder would be searched.
     path = absolute_path(given) or absolute_path({"PATH": os.defpath})
     return {**given, "PATH": path}
-
-
-@asynccontextmanager
-async def _heard(said: ServerWords) -> AsyncIterator[TextIO]:
-    readable, writable = os.pipe()
-    loop = asyncio.get_running_loop()
-    transport, _ = await loop.connect_read_pipe(lambda: said, os.fdopen(readable, "rb"))
-    with closing(transport), os.fdopen(writable, "w") as errors:
-        yield errors
 
 
 def _offered(tool: OfferedTool) -> Offered:

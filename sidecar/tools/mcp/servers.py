@@ -36,10 +36,12 @@ START = 10.0
 """Seconds to start, shake hands and list tools."""
 JOIN = 2.0
 """Seconds a new session waits; later servers join with the first prompt."""
+LISTS = 2
+"""Of a server's tools before a use, if they change meanwhile."""
 CALL = 120.0
 """Seconds for a call."""
 ENDING = 6.0
-"""Seconds for servers' ends; the SDK kills after five."""
+"""Seconds for servers' ends, which take up to five."""
 
 _CHANGED = (
     "The MCP server {} says now that {} changes something or reaches beyond it, and that "
@@ -73,6 +75,8 @@ class _Server:
         self.problem = ""
         self.joined = False
         self.settled = asyncio.Event()
+        self._listing = asyncio.Lock()
+        self._lists = 0
         self._ending = asyncio.Event()
         self._limit: asyncio.Timeout | None = None
 
@@ -119,6 +123,25 @@ class _Server:
             self.settled.set()
         if self.problem:
             logger.warning("the MCP server %s is not there: %s", name, self.problem)
+
+    async def be_current(self) -> None:
+        """Lists the tools anew if they may have changed; without such a list, none just reads."""
+        before = self._lists
+        async with self._listing:
+            live = self.live
+            # Of many calls at once, those that waited share what was listed meanwhile.
+            if live is None or live.is_current or self._lists > before:
+                return
+            self._lists += 1
+            try:
+                async with asyncio.timeout(START):
+                    for _ in range(LISTS):
+                        self.offered, self.left_out = taken(await live.tools())
+                        if not live.changed:
+                            return
+            except Exception:  # noqa: BLE001 - whatever a server does, it is not believed
+                live.changed = True
+            self.offered = tuple(replace(tool, read_only=False) for tool in self.offered)
 
     def said(self) -> tuple[str, ...]:
         name = self.server.name
@@ -223,9 +246,11 @@ class McpServers:
         servers = self._servers.get(owner, {}).values()
         return tuple(text for server in servers for text in server.said())
 
-    def as_now(self, owner: str, spec: ToolSpec) -> ToolSpec:
+    async def as_now(self, owner: str, spec: ToolSpec) -> ToolSpec:
         """Returns a tool as the session knows it, or stricter if the server now says so."""
         server = self._named(owner, spec.name)
+        if server is not None:
+            await server.be_current()
         offered = () if server is None or server.live is None else server.specs()
         now = next((one for one in offered if one.name == spec.name), spec)
         kind = spec.kind if now.kind == "read" else now.kind
@@ -240,7 +265,7 @@ class McpServers:
         """
         try:
             server = await self._ready(owner, name)
-            if decided is None or self.as_now(owner, decided) == decided:
+            if decided is None or await self.as_now(owner, decided) == decided:
                 return await _called(server, name, given)
             return ToolAnswer(_CHANGED.format(server.server.name, name), is_error=True)
         except ServerFailed as error:
