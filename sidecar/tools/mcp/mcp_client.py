@@ -77,12 +77,16 @@ class Live:
         self.changed = False
         found: list[OfferedTool] = []
         cursor: str | None = None
-        for _ in range(MOST_PAGES):
-            page = await self._client.list_tools(cursor=cursor)
-            found += page.tools
-            cursor = page.next_cursor
-            if not cursor:
-                break
+        try:
+            for _ in range(MOST_PAGES):
+                page = await self._client.list_tools(cursor=cursor)
+                found += page.tools
+                cursor = page.next_cursor
+                if not cursor:
+                    break
+        except BaseException:
+            self.changed = True
+            raise
         return tuple(_offered(tool) for tool in found)
 
     async def call(self, tool: str, given: JsonObject, seconds: float) -> JsonObject:

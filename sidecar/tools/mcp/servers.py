@@ -133,14 +133,13 @@ class _Server:
             if live is None or live.is_current or self._lists > before:
                 return
             self._lists += 1
-            try:
+            # Whatever a server does, it is not believed.
+            with suppress(Exception):
                 async with asyncio.timeout(START):
                     for _ in range(LISTS):
                         self.offered, self.left_out = taken(await live.tools())
                         if not live.changed:
                             return
-            except Exception:  # noqa: BLE001 - whatever a server does, it is not believed
-                live.changed = True
             self.offered = tuple(replace(tool, read_only=False) for tool in self.offered)
 
     def said(self) -> tuple[str, ...]:

@@ -98,7 +98,7 @@ class _Connection:
         assert pipes.stdin is not None
         assert pipes.stdout is not None
         assert pipes.stderr is not None
-        self._process, self._said, self._tasks = process, said, tasks
+        self._process, self._said = process, said
         self._stdin, self._stdout, self._stderr = pipes.stdin, pipes.stdout, pipes.stderr
         self._incoming, self.received = anyio.create_memory_object_stream[
             SessionMessage | Exception
@@ -107,12 +107,29 @@ class _Connection:
         self._reading = tasks.create_task(self._read())
         self._writing = tasks.create_task(self._write())
         self._hearing = tasks.create_task(self._hear())
-        self._ending: asyncio.Task[None] | None = None
 
-    def end(self) -> asyncio.Task[None]:
-        if self._ending is None:
-            self._ending = self._tasks.create_task(self._end())
-        return self._ending
+    async def end(self) -> None:
+        ended = False
+        try:
+            self.received.close()
+            self.sent.close()
+            await asyncio.wait({self._writing}, timeout=FLUSH)
+            self._stdin.close()
+            ended = await _within(GRACE, self._has_ended)
+            if not ended:
+                self._signal(signal.SIGTERM)
+                ended = await _within(GRACE, lambda: not self._signal(0))
+        finally:
+            if not ended:
+                self._kill()
+            try:
+                await _within(GRACE, self._has_ended)
+                # Of a server's children some may hold its stderr.
+                await asyncio.wait({self._hearing}, timeout=FLUSH)
+            finally:
+                for task in (self._reading, self._writing, self._hearing):
+                    task.cancel()
+                self._process.close()
 
     async def _read(self) -> None:
         gone = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
@@ -138,7 +155,6 @@ class _Connection:
     def _is_too_much(self, excess: str) -> bool:
         if excess:
             self._said.fault = f"it sent a message of more than {excess}"
-            self.end()
         return bool(excess)
 
     async def _write(self) -> None:
@@ -157,29 +173,6 @@ class _Connection:
         with suppress(OSError):
             while data := await self._stderr.read(PIECE):
                 self._said.add(data)
-
-    async def _end(self) -> None:
-        ended = False
-        try:
-            self.received.close()
-            self.sent.close()
-            await asyncio.wait({self._writing}, timeout=FLUSH)
-            self._stdin.close()
-            ended = await _within(GRACE, self._has_ended)
-            if not ended:
-                self._signal(signal.SIGTERM)
-                ended = await _within(GRACE, lambda: not self._signal(0))
-        finally:
-            if not ended:
-                self._kill()
-            try:
-                await _within(GRACE, self._has_ended)
-                # Of a server's children some may hold its stderr.
-                await asyncio.wait({self._hearing}, timeout=FLUSH)
-            finally:
-                for task in (self._reading, self._writing, self._hearing):
-                    task.cancel()
-                self._process.close()
 
     def _has_ended(self) -> bool:
         return self._process.get_returncode() is not None

@@ -52,6 +52,11 @@ async def test_a_tool_whose_server_no_longer_lists_any_is_not_believed_to_read(
         raw = Raw(servers, tmp_path)
         send = await tool(servers, "send")
         await raw.call("mute")
+        # A turn that is cancelled meanwhile makes the old list no newer.
+        asking = asyncio.create_task(servers.as_now("one", send))
+        await asyncio.sleep(0.2)
+        asking.cancel()
+        await asyncio.wait({asking})
         monkeypatch.setattr(mcp, "START", 0.5)
         now = await servers.as_now("one", send)
         assert (now.kind, now.read_only) == ("execute", False)
