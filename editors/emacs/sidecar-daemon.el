@@ -96,7 +96,8 @@ A relative one would be found in the folder that is open."
     (or (if (file-name-directory program)
             (executable-find program)
           (locate-file program exec-path exec-suffixes 1))
-        (user-error "There is no program %s: install Sidecar, or set `sidecar-command'"
+        (user-error (concat "There is no program %s: install it, as by `uv tool install"
+                            " sidecard', or set `sidecar-command'")
                     program))))
 
 (defun sidecar--start (desk)

@@ -5,7 +5,7 @@
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1"))
 ;; Keywords: tools, convenience
-;; URL: https://pypi.org/project/sidecar/
+;; URL: https://pypi.org/project/sidecard/
 
 ;;; Commentary:
 

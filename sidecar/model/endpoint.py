@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from sidecar.config.provider_settings import FROM_KEYRING
 from sidecar.core.errors import ModelFailed
+from sidecar.extras import adding
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,8 @@ def key_of(told: str) -> str:
         keyring = importlib.import_module("keyring")
         found = keyring.get_credential(service, user or None)
     except ImportError:
-        advice = "in Sidecar's checkout, `uv tool install --force '.[keyring]'`"
-        raise ModelFailed(f"the keyring needs a package: {advice}", kind="authentication") from None
+        text = f"the keyring needs a package: `{adding('keyring')}`"
+        raise ModelFailed(text, kind="authentication") from None
     except Exception as error:  # noqa: BLE001 - backends fail in their own ways
         text = f"the keyring cannot be asked for {service}: {error}"
         raise ModelFailed(text, kind="authentication") from None

@@ -75,7 +75,7 @@ interface Greeted {
 async function greet(connection: MessageConnection, callbacks: Callbacks, options: InitializationOptions): Promise<Greeted> {
   const params = {
     processId: process.pid,
-    clientInfo: { name: "sidecar-client" },
+    clientInfo: { name: "sidecard-client" },
     rootUri: null,
     capabilities: capabilities(callbacks),
     initializationOptions: options,

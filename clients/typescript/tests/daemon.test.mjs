@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { connect, SidecarError } from "sidecar-client";
+import { connect, SidecarError } from "sidecard-client";
 
 const HERE = join(import.meta.dirname, "..");
 const COMMAND = JSON.parse(process.env.SIDECAR_COMMAND ?? '["sidecar", "serve", "--stdio"]');

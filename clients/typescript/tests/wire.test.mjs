@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { connect, Disconnected, SidecarError } from "sidecar-client";
+import { connect, Disconnected, SidecarError } from "sidecard-client";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const GOLDEN = join(ROOT, "protocol/golden");
@@ -266,6 +266,6 @@ test("documents are LSP documents", LIMIT, () =>
   }));
 
 test("it can be required as well as imported", LIMIT, () => {
-  const required = createRequire(import.meta.url)("sidecar-client");
+  const required = createRequire(import.meta.url)("sidecard-client");
   assert.deepEqual(Object.keys(required).sort(), ["Client", "Disconnected", "ERRORS", "PROTOCOL_VERSION", "SidecarError", "connect"]);
 });

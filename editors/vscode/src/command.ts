@@ -38,9 +38,9 @@ export async function installDaemon(extension: Uri): Promise<boolean> {
   const uv = (await onPath(UV)) ?? (await first(homes));
   const dist = join(extension.fsPath, "dist");
   const wheels = (await readdir(dist)).filter((name) => name.endsWith(".whl")).map((name) => join(dist, name));
-  const [daemon, client] = ["sidecar-", "sidecar_client-"].map((name) => wheels.find((path) => path.startsWith(join(dist, name))));
+  const [daemon, client] = ["sidecard-", "sidecard_client-"].map((name) => wheels.find((path) => path.startsWith(join(dist, name))));
   const able = uv && daemon && client;
-  const text = able ? "It can be installed for you with uv." : "Install it, or install uv, which can install it for you.";
+  const text = able ? "It can be installed for you with uv." : "Install it, as by `pipx install sidecard`, or install uv, which can install it for you.";
   const chosen = await warn(`Sidecar's daemon was not found on PATH. ${text}`, able ? INSTALL : ABOUT, SETTINGS);
   if (chosen === SETTINGS) await openSettings();
   if (chosen === ABOUT) await env.openExternal(Uri.parse("https://docs.astral.sh/uv/"));

@@ -14,6 +14,7 @@ from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.extras import adding
 from sidecar.model.gemini.gemini_chunks import ChunkCutter, ChunkEvent
 from sidecar.model.gemini.gemini_decode import GeminiDecoder
 from sidecar.model.gemini.gemini_encode import GeminiEncoder
@@ -31,8 +32,7 @@ NO_KEY = (
     'or choose the model "offline", which needs none'
 )
 NO_SDK = (
-    "the provider {} cannot be used: this needs the package google-genai, an extra of Sidecar: in "
-    "its checkout, `uv tool install --force '.[gemini]'`"
+    "the provider {} cannot be used: this needs the package google-genai, an extra of Sidecar: `{}`"
 )
 
 
@@ -120,7 +120,8 @@ class GeminiModel(HostedModel):
         except ModuleNotFoundError as error:
             if error.name not in ("google", "google.genai"):
                 raise
-            raise ModelFailed(NO_SDK.format(self.endpoint.name), kind="bad_request") from None
+            text = NO_SDK.format(self.endpoint.name, adding("gemini"))
+            raise ModelFailed(text, kind="bad_request") from None
         inner = importlib.import_module("google.genai._api_client")
         options = importlib.import_module("google.genai.types").HttpOptions
         self._refusal = importlib.import_module("google.genai.errors").APIError

@@ -9,6 +9,7 @@ from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.extras import adding
 from sidecar.model.failures import EndedEarly
 from sidecar.model.hosted import HostedModel, drained, timeout, transport_of, written
 from sidecar.model.late_names import late_names
@@ -25,10 +26,7 @@ NO_KEY = (
     "there is no API key: set ANTHROPIC_API_KEY or the provider's apiKey, "
     'or choose the model "offline", which needs none'
 )
-NO_PACKAGE = (
-    "this needs the package {}, an extra of Sidecar: in its checkout, "
-    "`uv tool install --force '.[{}]'`"
-)
+NO_PACKAGE = "this needs the package {}, an extra of Sidecar: `{}`"
 
 
 class AnthropicModel(HostedModel):
@@ -108,7 +106,7 @@ class AnthropicModel(HostedModel):
             try:
                 importlib.import_module(cloud.package)
             except ModuleNotFoundError:
-                missing = ImportError(NO_PACKAGE.format(cloud.package, cloud.extra))
+                missing = ImportError(NO_PACKAGE.format(cloud.package, adding(cloud.extra)))
                 raise self.unusable(missing) from None
         with late_names("anthropic", within="types"):
             sdk = importlib.import_module("anthropic")

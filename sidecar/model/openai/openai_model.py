@@ -14,6 +14,7 @@ from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Usage
 from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.extras import adding
 from sidecar.model.bodies.piece_writer import PieceWriter
 from sidecar.model.failures import EndedEarly
 from sidecar.model.hosted import HostedModel, drained, timeout, transport_of, written
@@ -23,10 +24,7 @@ from sidecar.model.stalls import PINGS, AnswerLimits, CutEvent, InTime
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-NO_SDK = (
-    "this needs the package openai, an extra of Sidecar: in its checkout, "
-    "`uv tool install --force '.[openai]'`"
-)
+NO_SDK = "this needs the package openai, an extra of Sidecar: `{}`"
 NO_RENEWAL = (
     "this provider has no request that keeps a prompt cached without an answer: "
     "its cache is renewed by use alone"
@@ -109,7 +107,7 @@ class OpenAiModel(HostedModel):
         except ModuleNotFoundError as error:
             if error.name != "openai":
                 raise
-            raise ModelFailed(NO_SDK, kind="bad_request") from None
+            raise ModelFailed(NO_SDK.format(adding("openai")), kind="bad_request") from None
         self.sdk = f"openai {sdk.__version__}"
         try:
             client: AsyncOpenAI = make(

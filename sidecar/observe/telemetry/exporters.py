@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sidecar.config.telemetry_settings import Telemetry
+from sidecar.extras import adding
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
@@ -45,9 +46,9 @@ def start(settings: Telemetry, version: str, environment: Mapping[str, str]) -> 
         return _set_up(settings, version)
     except ImportError as error:
         logger.warning(
-            "telemetry.exporter is %r, which needs more: in a checkout of Sidecar, run "
-            "`uv tool install --force '.[telemetry]'` (%s)",
+            "telemetry.exporter is %r, which needs more: `%s` (%s)",
             settings.exporter,
+            adding("telemetry"),
             error,
         )
     except OSError as error:

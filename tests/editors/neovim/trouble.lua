@@ -12,7 +12,7 @@ local function starts(cmd)
 end
 
 h.play(function()
-  h.holds(starts({ cmd = { "no-such-sidecar" } }), '"no-such-sidecar" is not an executable. Install Sidecar')
+  h.holds(starts({ cmd = { "no-such-sidecar" } }), '"no-such-sidecar" is not an executable. Install it')
   h.holds(require("sidecar").statusline(), "stopped")
   h.equal(#h.said, 1)
   h.holds(starts({ cmd = { "sh", "-c", "echo broken >&2; exit 3" } }), "exit code 3 again and again")

@@ -30,7 +30,7 @@ await play(desk, {
     await desk.figures();
     const [asked] = readFileSync(join(given.tools, "asked"), "utf8").split("\n");
     const wheels = asked.split(" ").filter((word) => word.endsWith(".whl"));
-    assert.match(asked, /^tool install --force --with \S+sidecar_client-\S+\.whl \S+sidecar-\S+\.whl$/);
+    assert.match(asked, /^tool install --force --with \S+sidecard_client-\S+\.whl \S+sidecard-\S+\.whl$/);
     assert.ok(wheels.every((wheel) => existsSync(wheel)), asked);
     assert.equal(started().length, 1);
     await desk.turn("read a.txt");

@@ -244,4 +244,4 @@ async def test_a_missing_package_is_named(
     monkeypatch.setitem(sys.modules, package, None)
     failed = await failing(made(), asked(cloud))
     assert f"needs the package {package}" in failed.message
-    assert f"'.[{kind(cloud)}]'" in failed.message
+    assert f"[{kind(cloud)}]'`" in failed.message

@@ -13,6 +13,7 @@ from sidecar.core.conversation.stream import (
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Media, Output, Usage
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
+from sidecar.extras import adding
 from sidecar.model.openai.openai_model import NO_SDK
 from sidecar.model.responses.response_items import ResponseOptions, response_body
 from sidecar.model.responses.responses_model import ResponsesModel
@@ -364,4 +365,4 @@ async def test_without_the_package_it_says_how_to_install_it(
     monkeypatch.setattr("sidecar.model.openai.openai_model.importlib.import_module", missing)
     with pytest.raises(ModelFailed) as failed:
         await gather(ResponsesModel(at("http://127.0.0.1:9"), **GIVEN))
-    assert failed.value.message == NO_SDK
+    assert failed.value.message == NO_SDK.format(adding("openai"))

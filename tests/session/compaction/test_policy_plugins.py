@@ -60,7 +60,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
 @pytest.fixture
 def example(install: Install) -> None:
-    install((EXAMPLE / f"{MODULE}.py").read_text("utf-8"))
+    install((EXAMPLE / MODULE / "__init__.py").read_text("utf-8"))
 
 
 async def test_the_example_is_offered_and_rewrites(example: None, desk: Desk) -> None:
@@ -99,7 +99,7 @@ FAILING = {
 @pytest.mark.parametrize("what", FAILING)
 def test_where_a_plug_in_fails_the_default_plans_and_says_so(what: str, install: Install) -> None:
     spoilt, why = FAILING[what]
-    install((EXAMPLE / f"{MODULE}.py").read_text("utf-8") + "\n" + spoilt + "\n")
+    install((EXAMPLE / MODULE / "__init__.py").read_text("utf-8") + "\n" + spoilt + "\n")
     policy, default = policies()["tidy"], policies()[DEFAULT]
     given: Situation = situation(FULL)
     if what not in ("plan", "answer", "parts"):

@@ -114,7 +114,7 @@ async def _greet(
 ) -> Client:
     params = {
         "processId": os.getpid(),
-        "clientInfo": {"name": "sidecar-client", "version": _version()},
+        "clientInfo": {"name": "sidecard-client", "version": _version()},
         "rootUri": None,
         "capabilities": capabilities(callbacks),
         "initializationOptions": {} if options is None else options,
@@ -151,6 +151,6 @@ def _version() -> str:
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - see above
 
     try:
-        return version("sidecar-client")
+        return version("sidecard-client")
     except PackageNotFoundError:
         return "0"

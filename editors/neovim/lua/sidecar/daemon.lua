@@ -96,8 +96,8 @@ function launch()
   local cmd, root = vim.deepcopy(config.values.cmd), config.root()
   local program = M.program(cmd[1])
   if not program then
-    local text = "Sidecar's daemon was not found: %q is not an executable. Install Sidecar, "
-      .. "or set `cmd` in require('sidecar').setup{}. :checkhealth sidecar says more."
+    local text = "Sidecar's daemon was not found: %q is not an executable. Install it, as "
+      .. "by `uv tool install sidecard`, or set `cmd` in require('sidecar').setup{}. :checkhealth sidecar says more."
     become("failed", text:format(cmd[1]))
     return
   end

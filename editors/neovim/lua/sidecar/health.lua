@@ -28,7 +28,7 @@ local function check_daemon()
   local path = daemon.program(cmd[1])
   if not path then
     bad(("%q is not an executable."):format(cmd[1]), {
-      "Install Sidecar so that `sidecar` is on PATH, or",
+      "Install it, as by `uv tool install sidecard`, so that `sidecar` is on PATH, or",
       'set it: require("sidecar").setup{ cmd = { "/path/to/sidecar", "serve", "--stdio" } }',
     })
     return
