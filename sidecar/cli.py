@@ -10,10 +10,17 @@ FEW = 500_000
 """New objects until a command looks for garbage: at Python's 700 a tenth of its time goes there."""
 
 
+NO_WINDOWS = "sidecar: runs on Linux and macOS; on Windows, install and run it in WSL\n"
+"""Why nothing is done there: folders are walked by descriptors, and locks are POSIX'."""
+
+
 def main() -> None:
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
         sys.stdout.write(f"sidecar {__version__}\n")
+    elif sys.platform == "win32":
+        sys.stderr.write(NO_WINDOWS)
+        sys.exit(2)
     elif arguments[:1] == ["resident"] and len(arguments) == 3:
         from sidecar.daemon.resident import reside
 
@@ -43,11 +50,9 @@ def _serve(given: set[str]) -> None:
         sys.stderr.write("sidecar serve: take one of --shared and --alone\n")
         sys.exit(2)
     if "--shared" in given:
-        if sys.platform != "win32":
-            from sidecar.daemon.attach import attach
+        from sidecar.daemon.attach import attach
 
-            os._exit(attach())
-        sys.stderr.write("sidecar: no daemon is shared on Windows; this window has its own\n")
+        os._exit(attach())
     why, said = ("", b"") if given else _tried()
     from sidecar.daemon.serving import serve_stdio
 

@@ -13,11 +13,7 @@ from pathlib import Path
 
 import pytest
 
-if sys.platform == "win32":
-    pytest.skip("the socket is a Unix socket", allow_module_level=True)
-
-from sidecar.cli import main
-from sidecar.daemon import attach, rendezvous, serving
+from sidecar.daemon import attach, rendezvous
 from sidecar.daemon.rendezvous import listening, paths_beside, reached, stopping_path
 
 
@@ -154,17 +150,3 @@ def test_no_daemon_that_a_window_may_share_is_waited_for_long(
         attach.attach_if_possible()
     assert alone.value.said == b""
     assert time.monotonic() - begun < 5
-
-
-def test_a_window_on_windows_has_a_daemon_of_its_own(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    served: list[bool] = []
-    monkeypatch.setattr(serving, "serve_stdio", lambda *_: served.append(True))
-    monkeypatch.setattr(attach, "attach", lambda: 1)
-    monkeypatch.setattr(os, "_exit", sys.exit)
-    monkeypatch.setattr(sys, "argv", ["sidecar", "serve", "--stdio", "--shared"])
-    monkeypatch.setattr(sys, "platform", "win32")
-    main()
-    assert served == [True]
-    assert "this window has its own" in capsys.readouterr().err

@@ -23,9 +23,7 @@ def own_daemon() -> AbstractAsyncContextManager[Client, bool | None]:
 
 
 def _shared_runs() -> bool:
-    if sys.platform == "win32":
-        return False
-    # No such module works on Windows.
+    # Imported late, as most commands need none.
     from sidecar.daemon.rendezvous import reached, socket_path  # noqa: PLC0415
 
     try:

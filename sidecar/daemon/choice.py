@@ -1,6 +1,5 @@
 """Whether a window shares a daemon by default. Imports little: windows wait."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ MOST_BYTES = 256 * 1024
 
 def why_alone(variables: Mapping[str, str]) -> str | None:
     """`None` to try; else why a window has its own daemon, empty where nobody wants another."""
-    if sys.platform == "win32" or variables.get("CI", "").lower() not in ("", "0", "false"):
+    if variables.get("CI", "").lower() not in ("", "0", "false"):
         return ""
     own = _own_settings()
     if own.get("shared", DEFAULT) is not True:

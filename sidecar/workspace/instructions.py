@@ -1,18 +1,15 @@
 """Reads instructions of user and project: AGENTS.md, else CLAUDE.md. Blocks."""
 
+import grp
 import os
+import pwd
 import stat
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
 from sidecar.workspace.unlinked_path import folder_of, open_in
-
-if sys.platform != "win32":
-    import grp
-    import pwd
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 """In order of preference; at most one per folder counts."""
@@ -73,15 +70,13 @@ def _is_own_folder(folder: Path) -> bool:
 
 
 def _is_own(found: os.stat_result) -> bool:
-    if sys.platform != "win32" and found.st_uid not in (0, os.getuid()):
+    if found.st_uid not in (0, os.getuid()):
         return False
     shared = found.st_mode & stat.S_IWGRP and not _is_private(found.st_gid)
     return not (shared or found.st_mode & stat.S_IWOTH)
 
 
 def _is_private(group: int) -> bool:
-    if sys.platform == "win32":
-        return False
     try:
         name, found = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(group)
     except KeyError:

@@ -1,6 +1,5 @@
 """One daemon for all windows of a user: turns, questions and variables of several."""
 
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,6 @@ from tests.fakes.messages_api import FakeMessagesApi, Reply, text, tools
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(sys.platform == "win32", reason="the socket is a Unix socket"),
 ]
 
 

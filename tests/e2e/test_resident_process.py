@@ -31,7 +31,6 @@ from tests.e2e.resident import (
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(sys.platform == "win32", reason="the socket is a Unix socket"),
 ]
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

@@ -22,7 +22,6 @@ from tests.e2e.resident import command, found, prompt
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(sys.platform == "win32", reason="the socket is a Unix socket"),
 ]
 SAID = "this window has its own daemon"
 

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,6 @@ from tests.e2e.resident import Open, about, command, is_gone, until
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(sys.platform == "win32", reason="the socket is a Unix socket"),
 ]
 SOON = 15.0
 """Seconds: far below the minute that `stop` may take, as no turn runs."""

@@ -1,7 +1,6 @@
 """Eight windows of a shared daemon come, prompt, and go or are killed as a dice says."""
 
 import random
-import sys
 import threading
 import time
 from dataclasses import dataclass, field
@@ -15,7 +14,6 @@ from tests.e2e.resident import Open, about, busy, prompt, seqs, until
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(sys.platform == "win32", reason="the socket is a Unix socket"),
 ]
 
 WINDOWS = 8

@@ -111,8 +111,6 @@ def spawn(
         nursery = forked.warm()
         yield None if nursery is None else nursery.fork
         return
-    if sys.platform == "win32":
-        pytest.skip("the socket is a Unix socket")
     crowd = Crowd(tmp_path)
     try:
         yield crowd.spawn

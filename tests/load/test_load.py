@@ -48,7 +48,6 @@ def test_fifty_sessions_stream_at_once_and_each_gets_its_own_text(
     assert max(found.took.turn) < 50 * 15 * 0.02
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the socket is a Unix socket")
 def test_eight_windows_of_one_daemon_stream_at_once(tmp_path: Path, figures: Figures) -> None:
     turns = 3 if FULL else 1
     found = share_a_daemon(tmp_path, count=8, sessions=6, turns=turns, length=15)

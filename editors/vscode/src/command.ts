@@ -10,8 +10,7 @@ import { commands, env, ProgressLocation, Uri, window, workspace } from "vscode"
 import { warn } from "./views/notify";
 
 const run = promisify(execFile);
-const NAME = process.platform === "win32" ? "sidecar.exe" : "sidecar";
-const UV = process.platform === "win32" ? "uv.exe" : "uv";
+const [NAME, UV] = ["sidecar", "uv"] as const;
 const [INSTALL, ABOUT, SETTINGS] = ["Install with uv", "About uv", "Open Settings"] as const;
 /** Milliseconds that an installation may take. */
 const PATIENCE = 600_000;
@@ -21,8 +20,9 @@ export interface Command {
   args: string[];
 }
 
-/** Give the command to start, or undefined when there is none. Throws when the setting names none. */
+/** Give the command to start, or undefined when there is none. Throws on Windows, and when the setting names none. */
 export async function findDaemon(): Promise<Command | undefined> {
+  if (process.platform === "win32") throw new Error("Sidecar runs on Linux and macOS; on Windows, open the folder in WSL.");
   const set = workspace.getConfiguration("sidecar").get<string>("path")?.trim();
   if (set && !(await runs(set))) throw new Error(`The setting sidecar.path names ${set}, which cannot be run.`);
   const found = set || (await onPath(NAME)) || (await first([join(homedir(), ".local", "bin", NAME), ...installed]));

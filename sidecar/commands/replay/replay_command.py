@@ -247,9 +247,6 @@ def _no_modules_of_the_folder() -> Iterator[None]:
 @contextmanager
 def _interrupts_wait() -> Iterator[None]:
     """Blocks interrupts in new processes until `_prepare`: imports would print tracebacks."""
-    if sys.platform == "win32":
-        yield
-        return
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -270,8 +267,7 @@ _counter: list[Count] = []
 def _prepare() -> None:
     # An interrupt ends a worker at once and silently; the parent reports.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if sys.platform != "win32":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     _counter.append(load_counter())
 
 

@@ -6,7 +6,6 @@ On one machine a lease ends with its process (pid and start), elsewhere when hea
 import os
 import platform
 import sqlite3
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -133,9 +132,6 @@ def _started(pid: int) -> str | None:
 
 
 def _exists(pid: int) -> bool:
-    if sys.platform == "win32":
-        # On Windows signal 0 would have an effect: only the heartbeat can tell.
-        return True
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):

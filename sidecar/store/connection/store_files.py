@@ -231,8 +231,6 @@ def _tighten(path: Path) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Makes names durable; raises OSError."""
-    if os.name == "nt":
-        return
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

@@ -1,5 +1,6 @@
 """Copies readable rows into a new store."""
 
+import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -268,14 +269,11 @@ def _put_facts(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
 def _alone(path: Path) -> Iterator[int]:
     handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
-        if os.name != "nt":
-            import fcntl  # noqa: PLC0415 - not on Windows, where an open file cannot be renamed
-
-            start, length = SHARED
-            try:
-                fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, length, start)
-            except BlockingIOError as error:
-                raise StorageFailed(IN_USE, kind="io") from error
+        start, length = SHARED
+        try:
+            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, length, start)
+        except BlockingIOError as error:
+            raise StorageFailed(IN_USE, kind="io") from error
         yield handle
     finally:
         os.close(handle)

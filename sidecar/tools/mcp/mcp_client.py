@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import shutil
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -149,8 +148,6 @@ async def connect(server: McpServer, folder: Path, said: ServerWords) -> AsyncIt
 
 
 def _started(command: Sequence[str]) -> Sequence[str]:
-    if sys.platform == "win32":
-        return (shutil.which(command[0]) or command[0], *command[1:])
     return (sys.executable, "-I", "-S", mcp_start.__file__, str(os.getpid()), *command)
 
 

@@ -6,7 +6,6 @@ In place of the SDK's transport, which takes quadratic time for a line, however 
 import asyncio
 import os
 import signal
-import sys
 import time
 from asyncio import SubprocessTransport
 from asyncio.subprocess import PIPE, SubprocessStreamProtocol
@@ -121,7 +120,7 @@ class _Connection:
                 ended = await _within(GRACE, lambda: not self._signal(0))
         finally:
             if not ended:
-                self._kill()
+                self._signal(signal.SIGKILL)
             try:
                 await _within(GRACE, self._has_ended)
                 # Of a server's children some may hold its stderr.
@@ -177,16 +176,8 @@ class _Connection:
     def _has_ended(self) -> bool:
         return self._process.get_returncode() is not None
 
-    def _kill(self) -> None:
-        if sys.platform == "win32":
-            self._process.kill()
-        else:
-            self._signal(signal.SIGKILL)
-
     def _signal(self, number: int) -> bool:
         """Whether any of the group was there."""
-        if sys.platform == "win32":
-            return not self._has_ended()
         try:
             os.killpg(self._process.get_pid(), number)
         except PermissionError:

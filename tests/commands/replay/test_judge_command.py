@@ -318,7 +318,6 @@ def test_at_most_so_many_sessions_are_judged_by_the_model_that_is_named(tmp_path
     assert "at a price that is not known (an estimate)" in done.stderr
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no process groups")
 def test_an_interrupt_ends_it_and_what_was_spent_is_said(tmp_path: Path) -> None:
     path = long_recording(tmp_path / "one.jsonl")
     with FakeMessagesApi(

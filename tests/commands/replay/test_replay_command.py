@@ -298,7 +298,6 @@ def in_a_group(*files: Path) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, start_new_session=True)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no FIFOs and process groups")
 def test_an_interrupt_ends_it_with_all_its_processes(tmp_path: Path) -> None:
     pipe, short = tmp_path / "endless.jsonl", recording(tmp_path / "short.jsonl")
     os.mkfifo(pipe)

@@ -19,7 +19,6 @@ from sidecar.workspace.snapshots.known_paths import (
 from sidecar.workspace.snapshots.scan.first_look import first_look
 from sidecar.workspace.snapshots.scan.rule_book import RULE_NAMES, RuleBook
 from sidecar.workspace.snapshots.stat_table import StatTable
-from sidecar.workspace.snapshots.time_stamps import POSIX
 from sidecar.workspace.snapshots.watch.unwatched_paths import Unwatched
 from sidecar.workspace.snapshots.watch.watch import FEW, Noticed, Watch
 from sidecar.workspace.unlinked_open import stat_straight
@@ -274,11 +273,7 @@ class Scan:
                 continue
             # By far the commonest case, so written out, and touching few objects: none is in the
             # CPU's caches. Every change of a file changes its ctime or inode.
-            same = (
-                seen[_CTIME] == found.st_ctime_ns
-                and seen[_INODE] == found.st_ino
-                and (POSIX or seen.mtime == found.st_mtime_ns)
-            )
+            same = seen[_CTIME] == found.st_ctime_ns and seen[_INODE] == found.st_ino
             if same and seen[_RACY]:
                 same = unchanged(seen, found)
             if same and table is not None:
