@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 from sidecar.config import Config
 from sidecar.config.provider_settings import KINDS, LOCAL, VARIABLES, NamedProvider, ProviderKind
+from sidecar.extras import adding
 from sidecar.model.catalogue import KNOWN
 
 _NEWEST = ("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5")
@@ -41,8 +42,8 @@ def every(config: Config) -> Iterator[tuple[str, str]]:
             yield f"{one.name}/{name}", missing(one)
 
 
-def missing(one: NamedProvider) -> str:
-    """Says what a provider lacks; "" if usable."""
+def missing(one: NamedProvider, *, how: bool = False) -> str:
+    """Says what a provider lacks, with the line that adds a package if asked how; "" if usable."""
     names = VARIABLES.get(one.kind, ())
     if not one.api_key and names and one.kind not in LOCAL:
         return f"set {names[0]}"
@@ -52,7 +53,9 @@ def missing(one: NamedProvider) -> str:
     if one.kind in ("anthropic", "foundry"):
         return ""
     package, extra = _PACKAGES.get(one.kind, ("openai", "openai"))
-    return "" if _is_installed(package) else f"install the extra `{extra}`"
+    if _is_installed(package):
+        return ""
+    return f"install the extra `{extra}`" + (f": {adding(extra)}" if how else "")
 
 
 def _is_installed(package: str) -> bool:

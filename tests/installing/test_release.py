@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import zipfile
 from email.parser import Parser
@@ -173,6 +174,26 @@ def test_the_entry_of_acps_registry_is_as_the_registry_wants_it() -> None:
     for one in icon.iter():
         assert {one.get("fill"), one.get("stroke")} <= COLOURS
         assert one.get("style") is None
+
+
+def test_the_agent_answers_the_registrys_handshake(tmp_path: Path) -> None:
+    """As the registry asks each entry, in an empty home: some way to log in is offered."""
+    entry = json.loads((ROOT / REGISTRIES / "acp/agent.json").read_text("utf-8"))
+    params = {"protocolVersion": 1, "clientInfo": {"name": "r", "version": "1"}}
+    params["clientCapabilities"] = {"terminal": True, "_meta": {"terminal-auth": True}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "sidecar", *entry["distribution"]["uvx"]["args"]],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TERM": "dumb", "CI": "1"},
+        input=json.dumps(asked) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    result = json.loads(done.stdout.splitlines()[0])["result"]
+    assert {one.get("type", "agent") for one in result["authMethods"]} & {"agent", "terminal"}
 
 
 def test_the_recipe_and_the_rockspec_take_files_that_are_there() -> None:

@@ -88,7 +88,7 @@ def _key(config: Config) -> Finding:
     key = provider.api_key
     named = named or next((NamedProvider(kind, kind, api_key=key) for kind in own), None)
     if named is not None:
-        lacks = missing(named)
+        lacks = missing(named, how=True)
         return Finding("note" if lacks else "ok", "model", config.model, lacks)
     if provider.api_key:
         info = lookup(config.model)
@@ -105,7 +105,7 @@ def _others(config: Config) -> Iterator[Finding]:
             continue
         where = f"{one.name}/… by {one.kind}"
         where = f"{where} at {public(one.base_url)}" if one.base_url else where
-        lacks = missing(one)
+        lacks = missing(one, how=True)
         open_key = one.api_key and travels_in_the_open(one.base_url)
         if lacks or open_key:
             advice = lacks or "the key goes over the network for everybody to read: use https"
