@@ -107,6 +107,48 @@ def test_the_typescript_client_is_packed_from_the_checkout() -> None:
     assert "dist/" in said
 
 
+def readmes(ending: str) -> str:
+    """Give the README's command that ends so."""
+    blocks = BLOCK.findall((ROOT / "README.md").read_text("utf-8"))[:2]
+    (line,) = (line for block in blocks for line in block.splitlines() if line.endswith(ending))
+    return line
+
+
+def program(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+CALLED = 'echo "uv was called with $@"'
+NO_PIP = """case "$2" in
+pip) echo "No module named pip" >&2; exit 1 ;;
+site) echo "$HOME/.local" ;;
+esac"""
+"""Debian's Python as it is without `python3-pip`."""
+INSTALLING = """[ "$*" = "install uv" ] && /bin/cp "$HOME/uv" "$HOME/.local/bin/uv" """
+
+
+@pytest.mark.parametrize("ending", ["uv run sidecar demo", "uv run pytest"])
+@pytest.mark.parametrize("has", ["uv", "pipx"])
+def test_the_readmes_commands_work_with_uv_alone_and_with_pipx_alone(
+    has: str, ending: str, tmp_path: Path
+) -> None:
+    """uv needs no Python, and pipx no pip."""
+    tools = tmp_path / "path"
+    if has == "uv":
+        program(tools / "uv", CALLED)
+    else:
+        program(tmp_path / "uv", CALLED)
+        (tmp_path / ".local/bin").mkdir(parents=True)
+        program(tools / "python3", NO_PIP)
+        program(tools / "pipx", INSTALLING)
+    (tools / "sh").symlink_to("/bin/sh")
+    environment = {"HOME": str(tmp_path), "PATH": str(tools)}
+    said = typed(readmes(ending), environment, tmp_path)
+    assert f"uv was called with {ending[3:]}\n" in said
+
+
 @pytest.mark.skipif(not MANAGED, reason="pip of this system installs anywhere")
 @pytest.mark.parametrize("ending", ["uv run sidecar demo", "uv run pytest"])
 def test_the_readmes_commands_get_uv_where_pip_is_kept_from_the_system(
@@ -117,8 +159,7 @@ def test_the_readmes_commands_get_uv_where_pip_is_kept_from_the_system(
     )
     if has_pip.returncode:
         pytest.skip("the system's Python has no pip")
-    blocks = BLOCK.findall((ROOT / "README.md").read_text("utf-8"))[:2]
-    (line,) = (line for block in blocks for line in block.splitlines() if line.endswith(ending))
+    line = readmes(ending)
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     script = b'#!/bin/sh\necho "uv was called with $@"\n'
