@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.config.provider_settings import NamedProvider
 from sidecar.extras import adding
-from sidecar.model.suggestions import missing
 
 
 @pytest.mark.parametrize(
@@ -62,11 +60,3 @@ def test_elsewhere_and_where_a_record_cannot_be_read_it_is_pip_by_its_python(
     told = json.loads(distribution("sidecard").read_text("direct_url.json") or "{}")
     assert told["dir_info"] == {"editable": True}
     assert words[-2:] == ["--editable", f"{Path(__file__).parent.parent}[gemini]"]
-
-
-def test_what_a_provider_lacks_is_told_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    named = NamedProvider("work", "openai", api_key="k")
-    assert missing(named, how=True) == ""
-    monkeypatch.setitem(sys.modules, "openai", None)
-    assert missing(named) == "install the extra `openai`"
-    assert missing(named, how=True) == f"install the extra `openai`: {adding('openai')}"

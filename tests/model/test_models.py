@@ -1,5 +1,6 @@
 """How often and how long a model is asked again is as the settings say."""
 
+import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -15,8 +16,10 @@ from sidecar.config.provider_settings import NamedProvider
 from sidecar.config.readers import Secret
 from sidecar.core.errors import BadRequest, ModelFailed
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
+from sidecar.extras import adding
 from sidecar.model.catalogue import lookup
 from sidecar.model.models import Models
+from sidecar.model.suggestions import missing
 from tests.core.prompts import user
 from tests.fakes.messages_api import FakeMessagesApi, status, text
 
@@ -224,3 +227,11 @@ def test_compaction_is_known_where_a_provider_offers_it(
 
 
 OTHERS = (NamedProvider("openai", "openai"), NamedProvider("gemini", "gemini"))
+
+
+def test_what_a_provider_lacks_is_told_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    named = NamedProvider("work", "openai", api_key="k")
+    assert missing(named, how=True) == ""
+    monkeypatch.setitem(sys.modules, "openai", None)
+    assert missing(named) == "install the extra `openai`"
+    assert missing(named, how=True) == f"install the extra `openai`: {adding('openai')}"
