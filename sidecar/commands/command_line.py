@@ -92,8 +92,8 @@ def commands() -> typer.Typer:
         window: Annotated[int, typer.Option(help="The model's window in tokens.")] = 200_000,
         compare: Annotated[bool, typer.Option("--compare", help="All policies.")] = False,
         prices: Annotated[
-            str, typer.Option(help="classic, opus, nocache, or a JSON file.")
-        ] = "classic",
+            str, typer.Option(help="recorded (each model's), classic, opus, nocache, a JSON file.")
+        ] = "recorded",
         vendor: Annotated[list[str] | None, typer.Option(help="By vendor: openai/gpt-5.5.")] = None,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
         html: Annotated[Path | None, typer.Option(help="Write a page with charts.")] = None,

@@ -2,10 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from statistics import mode
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Usage
@@ -15,12 +14,28 @@ from sidecar.core.prompt.cache_rules import CacheRules
 from sidecar.core.prompt.prompt import Prompt
 from sidecar.core.prompt.tokens import Count
 from sidecar.core.text.visible import visible
+from sidecar.replay.bill import BilledRequest
 from sidecar.replay.conversation import Conversation, Listener
-from sidecar.replay.importers.recognition import open_transcript
+from sidecar.replay.importers.recognition import open_transcript, read_bill
 from sidecar.replay.measures.needs import needs_of
 from sidecar.replay.measures.verbatim import VerbatimTally
-from sidecar.replay.prices import recorded_cost
-from sidecar.replay.simulate import Sent, SimulatedRewrite, SimulatedRun, last_prompt, simulate
+from sidecar.replay.money.session_money import (
+    Charge,
+    PriceOf,
+    Pricing,
+    SessionMoney,
+    charges,
+    model_of,
+    session_money,
+)
+from sidecar.replay.simulate import (
+    Sent,
+    SimulatedRewrite,
+    SimulatedRun,
+    last_prompt,
+    simulate,
+    static_of,
+)
 from sidecar.replay.simulated_cache import USUAL
 from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.replay.validate import Agreement, agreement
@@ -35,7 +50,9 @@ BREAK = 1_000
 class Settings:
     """A replay's policies, window, prices and rules of the cache.
 
-    `recorded`: rules that held for a recorded model, `None` for the usual ones.
+    `recorded`: rules that held for a recorded model, `None` for the usual ones. With `priced`, each
+    session has the prices and rules of the model that it was recorded with; `rates` and `rules` are
+    then for models without a known price.
     """
 
     policies: tuple[str, ...]
@@ -43,6 +60,20 @@ class Settings:
     rates: Rates
     rules: CacheRules = USUAL
     recorded: Callable[[str], CacheRules | None] | None = None
+    priced: PriceOf | None = None
+
+    @property
+    def pricing(self) -> Pricing:
+        return Pricing(self.rates, self.priced)
+
+    def rules_of(self, model: str) -> CacheRules:
+        """Rules that held for a recorded model."""
+        return (self.recorded(model) if self.recorded else None) or USUAL
+
+    def of(self, model: str) -> "Settings":
+        """Settings by which a session of this model is played."""
+        rates = None if self.priced is None else self.priced(model)
+        return self if rates is None else replace(self, rates=rates, rules=self.rules_of(model))
 
 
 @dataclass(slots=True)
@@ -100,26 +131,44 @@ _SUMMED = (
 
 @dataclass(frozen=True, slots=True)
 class ReplayedSession:
-    """A session's replay; `recorded`: USD for the recording's own usage."""
+    """A session's replay; `money`: `None` if the recording does not say what was used."""
 
     name: str
     format: str
     requests: int
-    recorded: float | None
+    money: SessionMoney | None
     tallies: tuple[PolicyTally, ...]
     agreement: Agreement | None
     damaged: tuple[DamagedLine, ...]
     sent: tuple[Sent, ...]
     rewrites: tuple[SimulatedRewrite, ...]
 
+    @property
+    def recorded(self) -> float | None:
+        """USD that the recording comes to, subagents included."""
+        return None if self.money is None else sum(one.usd for one in self.money.charges)
 
-def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession:
+
+@dataclass(frozen=True, slots=True)
+class Subagents:
+    """A file with subagents' requests alone, which are paid for and not played."""
+
+    name: str
+    charges: tuple[Charge, ...]
+
+
+def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession | Subagents:
     """Replays under every policy; keeps the first policy's requests.
 
     Raises BadRequest without a recording, or without an answer of a model.
     """
     conversation, damaged = _heard(path, count)
-    return _replay(conversation, settings, damaged)
+    bill = read_bill(path)
+    if conversation.requests:
+        return _replay(conversation, settings, damaged, bill)
+    if bill:
+        return Subagents(conversation.name, charges(bill, settings.pricing))
+    raise _silent(path)
 
 
 def sent_last(path: Path, count: Count, settings: Settings) -> Prompt:
@@ -128,7 +177,9 @@ def sent_last(path: Path, count: Count, settings: Settings) -> Prompt:
     Raises as `replay_file`.
     """
     conversation, _ = _heard(path, count)
-    policy = policies()[settings.policies[0]]
+    if not conversation.requests:
+        raise _silent(path)
+    policy, settings = policies()[settings.policies[0]], settings.of(model_of(conversation))
     return last_prompt(conversation, policy, settings.window, settings.rates, settings.rules)
 
 
@@ -145,28 +196,33 @@ def _heard(path: Path, count: Count) -> tuple[Conversation, tuple[DamagedLine, .
             case _:
                 listener.hear(entry)
     name, cwd = visible(transcript.name), transcript.cwd
-    conversation = listener.conversation(name, transcript.format, cwd)
-    if not conversation.requests:
-        raise BadRequest(f"{path} holds no answer of a model", "path")
-    return conversation, tuple(damaged)
+    return listener.conversation(name, transcript.format, cwd), tuple(damaged)
+
+
+def _silent(path: Path) -> BadRequest:
+    return BadRequest(f"{path} holds no answer of a model", "path")
 
 
 def _replay(
-    conversation: Conversation, settings: Settings, damaged: tuple[DamagedLine, ...]
+    conversation: Conversation,
+    settings: Settings,
+    damaged: tuple[DamagedLine, ...],
+    bill: Sequence[BilledRequest],
 ) -> ReplayedSession:
-    known, needs, rules = policies(), needs_of(conversation), settings.rules
-    window, rates = settings.window, settings.rates
+    model = model_of(conversation)
+    known, needs, own = policies(), needs_of(conversation), settings.of(model)
     runs = [
-        simulate(conversation, known[name], window, rates, needs=needs, rules=rules)
+        simulate(conversation, known[name], own.window, own.rates, needs=needs, rules=own.rules)
         for name in settings.policies
     ]
+    static = static_of(conversation, own.window)
     return ReplayedSession(
         conversation.name,
         conversation.format,
         len(conversation.requests),
-        _recorded(conversation, settings.rates),
-        tuple(tally(run, rules) for run in runs),
-        _agreement(conversation, known["manual"], settings),
+        session_money(conversation, bill, settings.pricing, own.rules, static),
+        tuple(tally(run, own.rules) for run in runs),
+        _agreement(conversation, known["manual"], own, settings.rules_of(model)),
         damaged,
         runs[0].sent,
         runs[0].rewrites,
@@ -225,19 +281,11 @@ def _breaks(run: SimulatedRun, rules: CacheRules) -> Counter[str]:
     return causes
 
 
-def _recorded(conversation: Conversation, rates: Rates) -> float | None:
-    usages = [request.usage for request in conversation.requests if request.usage is not None]
-    if not usages:
-        return None
-    return recorded_cost(sum(usages, Usage()), rates)
-
-
-def _agreement(conversation: Conversation, manual: Policy, settings: Settings) -> Agreement | None:
+def _agreement(
+    conversation: Conversation, manual: Policy, settings: Settings, rules: CacheRules
+) -> Agreement | None:
     if all(request.usage is None for request in conversation.requests):
         return None
-    asked = [one.model for one in conversation.messages if one.role == "assistant"]
-    own = settings.recorded(mode(asked)) if settings.recorded and asked else None
-    rules = own or USUAL
     run = simulate(conversation, manual, WHOLE_WINDOW, settings.rates, rules=rules)
     return agreement(conversation, run, rules)
 

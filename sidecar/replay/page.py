@@ -6,7 +6,8 @@ from html import escape
 from sidecar.core.policies import DEFAULT
 from sidecar.replay.charts import Dot, bars, scatter, timeline
 from sidecar.replay.compare import ReplayedSession, Settings, totals
-from sidecar.replay.summary import LEGEND, figures, reference_of, share
+from sidecar.replay.headline import Comparison, caveats, headline, prices_told, told
+from sidecar.replay.summary import figures, legend, reference_of, share
 
 MOST_CHARTS = 12
 STYLE = """
@@ -32,13 +33,14 @@ svg{display:block;width:100%;height:auto;min-width:560px}text{fill:var(--soft);f
 """
 
 
-def page(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> str:
+def page(sessions: Sequence[ReplayedSession], found: Comparison, settings: Settings) -> str:
     policy = settings.policies[0]
     dearest = sorted(sessions, key=lambda s: -s.tallies[0].cost)[:MOST_CHARTS]
     charts = "".join(session_card(session, settings.window) for session in dearest)
     return framed(
         f"{_many(len(sessions), 'recorded session')}, replayed",
-        f"<p>Window {settings.window:,} tokens, prices: {escape(prices)}. The recorded answers are "
+        f"{_money(found, len(sessions), settings)}"
+        f"<p>Window {settings.window:,} tokens. The recorded answers are "
         "played as they were; only what the model would have been shown differs.</p>"
         f"{_comparison(sessions, settings)}"
         f"<h2>Context over time under {escape(policy)}</h2><p>The line is what each request held, "
@@ -46,6 +48,14 @@ def page(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -
         "the ticks rewrites: point at one to see why.</p>"
         f"{charts}",
     )
+
+
+def _money(found: Comparison, sessions: int, settings: Settings) -> str:
+    head = headline(found)
+    if head is None:
+        return ""
+    lines = (*caveats(head, found, sessions), prices_told(found, settings.rates))
+    return f"<p><strong>{escape(told(head))}</strong></p><p>{escape(' '.join(lines))}</p>"
 
 
 def framed(heading: str, body: str) -> str:
@@ -60,13 +70,15 @@ def framed(heading: str, body: str) -> str:
 def _comparison(sessions: Sequence[ReplayedSession], settings: Settings) -> str:
     sums = totals(sessions, settings.policies)
     reference = reference_of(sums)
-    head = "".join(f"<th>{name}</th>" for name in ("policy", *figures(sums[0], reference)))
+    columns = tuple(figures(sums[0], reference))
+    head = "".join(f"<th>{name}</th>" for name in ("policy", *columns))
     rows = []
     for one in sums:
         ours = ' class="us"' if one.policy.startswith(DEFAULT) else ""
         cells = "".join(f"<td>{cell}</td>" for cell in figures(one, reference).values())
         rows.append(f"<tr{ours}><td>{escape(one.policy)}</td>{cells}</tr>")
-    table = f'<div class="card"><table><tr>{head}</tr>{"".join(rows)}</table></div><p>{LEGEND}</p>'
+    table = f'<div class="card"><table><tr>{head}</tr>{"".join(rows)}</table></div>'
+    table += f"<p>{legend(columns)}</p>"
     if len(sums) == 1:
         return table
     costs = [(one.policy, one.cost + one.verbatim.reread_cost) for one in sums]
@@ -82,8 +94,7 @@ def _comparison(sessions: Sequence[ReplayedSession], settings: Settings) -> str:
 
 def session_card(session: ReplayedSession, window: int, heading: str = "") -> str:
     one = session.tallies[0]
-    was = "" if session.recorded is None else f", recorded {session.recorded:.2f} USD"
-    told = f"{_many(session.requests, 'request')}, {one.cost:.2f} USD here{was}"
+    shown = f"{_many(session.requests, 'request')}, {one.cost:.2f} USD here, simulated"
     why = "".join(
         f"<li>before request {r.step}: {escape(r.cause)}, {escape(r.reason)}</li>"
         for r in session.rewrites
@@ -91,7 +102,7 @@ def session_card(session: ReplayedSession, window: int, heading: str = "") -> st
     count = _many(len(session.rewrites), "rewrite")
     reasons = f"<details><summary>{count}</summary><ol>{why}</ol></details>" if why else ""
     return (
-        f'<div class="card"><h3>{escape(heading or session.name)}</h3><p>{told}</p>'
+        f'<div class="card"><h3>{escape(heading or session.name)}</h3><p>{shown}</p>'
         f"{timeline(session, window)}{reasons}</div>"
     )
 

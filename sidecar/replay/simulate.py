@@ -129,6 +129,11 @@ def simulate(
     )
 
 
+def static_of(conversation: Conversation, window: int) -> int:
+    """Tokens of system text and tools in a simulated prompt."""
+    return min(conversation.static, window // 4)
+
+
 def last_prompt(
     conversation: Conversation,
     policy: Policy,
@@ -165,7 +170,7 @@ class _Simulation:
         self._window = window
         self._limit = budget(window, window // RESERVE_SHARE).limit
         self._rates = rates
-        self._static = min(conversation.static, window // 4)
+        self._static = static_of(conversation, window)
         self._rules = rules
         self._caches = rates.read < rates.input
         self._kept = StaticLifetime(policy.static_ttl, self._static, rates, rules)

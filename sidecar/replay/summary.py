@@ -6,16 +6,21 @@ from statistics import median
 from sidecar.core.engine.ladder import LEAST_COMPRESSION
 from sidecar.core.parts import Json, JsonObject
 from sidecar.replay.compare import PolicyTally, ReplayedSession, Settings, totals
+from sidecar.replay.headline import Compared, Comparison, Headline, headline, told
 from sidecar.replay.validate import Validity, foresight, validity
 
 
-def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> JsonObject:
+def as_json(
+    sessions: Sequence[ReplayedSession], found: Comparison, settings: Settings, prices: str
+) -> JsonObject:
     kinds = sorted({session.format for session in sessions})
+    money = {id(one.session): one for one in found.sessions}
     return {
+        "headline": _headline(headline(found)),
         "window": settings.window,
         "prices": prices,
         "policies": [policy_json(one) for one in totals(sessions, settings.policies)],
-        "sessions": [_session(session) for session in sessions],
+        "sessions": [_session(session, money.get(id(session))) for session in sessions],
         "validation": {
             kind: _validity(
                 validity(s.agreement for s in sessions if s.format == kind and s.agreement)
@@ -33,18 +38,36 @@ def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str
     }
 
 
-LEGEND = (
-    "ratio: cost in parts of opencode's, with what it costs to read again text that an edit needed "
-    "and that was gone, and each policy's own lifetimes in the cache; alike: the same with one "
-    "lifetime for all, an hour for tools and system text. edits, "
-    "far edits: of the texts that the recorded agent replaced, the share that stood in view word "
-    "for word; far ones had last been shown 15 or more requests before, as far lines, which the "
-    "agent wrote again. whole: names needed after as long, in blocks shown whole. rw/100: "
-    "rewrites per 100 requests. near: the 15 lines around an edit. re-reads: per 100 requests. "
-    "names: needed names in view; +ledger: or in a note. runway: requests between rewrites, and "
-    "smaller: how many times smaller each made what it changed (medians)."
-)
+LEGEND: Mapping[str, str] = {
+    "cost $": "simulated, without re-reads",
+    "ratio": (
+        "the cost in parts of opencode's, with what it costs to read again text that an edit "
+        "needed and that was gone, and each policy's own lifetimes in the cache"
+    ),
+    "alike": "the same with one lifetime for all, an hour for tools and system text",
+    "edits": (
+        "of the texts that the recorded agent replaced, the share that stood in view word for word"
+    ),
+    "far edits": "of those last shown 15 or more requests before",
+    "far lines": "of the lines that the agent wrote again so much later",
+    "whole": "of the names needed so much later, the share in blocks that are shown whole",
+    "rw/100": "rewrites per 100 requests",
+    "near": "of the 15 lines around an edit, the share in view",
+    "re-reads": "per 100 requests",
+    "names": "of the names needed 15 or more requests later, the share in view",
+    "+ledger": "the same, or in a note",
+    "prose": "of what the model had said to the user, the share of sentences in view",
+    "peak": "the largest prompt, in tokens; over: requests above the limit",
+    "read": "of all prompts' tokens, the share read from the cache",
+    "runway": "requests between rewrites (median)",
+    "smaller": "how many times smaller a rewrite made what it changed (median)",
+}
 """What the figures of a policy are."""
+
+
+def legend(columns: Iterable[str], told: Mapping[str, str] = LEGEND) -> str:
+    """Explains the columns that are shown, and no others."""
+    return "; ".join(f"{name}: {told[name]}" for name in columns if name in told) + "."
 
 
 def reference_of(sums: Iterable[PolicyTally]) -> PolicyTally | None:
@@ -54,10 +77,13 @@ def reference_of(sums: Iterable[PolicyTally]) -> PolicyTally | None:
 def figures(one: PolicyTally, reference: PolicyTally | None) -> Mapping[str, str]:
     kept, requests = one.verbatim, max(1, one.requests)
     over = f" ({one.over} over)" if one.over else ""
-    return {
-        "cost $": f"{one.cost:.2f}",
+    ratios = {
         "ratio": _ratio(one, reference, alike=False),
         "alike": _ratio(one, reference, alike=True),
+    }
+    return {
+        "cost $": f"{one.cost:.2f}",
+        **(ratios if reference is not None else {}),
         "edits": f"{share(kept.edits_kept, kept.edits):.3f}",
         "far edits": f"{share(kept.far_edits_kept, kept.far_edits):.3f}",
         "far lines": f"{share(kept.lines_kept, kept.lines):.3f}",
@@ -143,7 +169,25 @@ def share(part: float, whole: float) -> float:
     return round(part / whole, 4) if whole else 1.0
 
 
-def _session(session: ReplayedSession) -> JsonObject:
+def _headline(head: Headline | None) -> JsonObject | None:
+    if head is None:
+        return None
+    return {
+        "told": told(head),
+        "sessions": head.sessions,
+        "paid": round(head.paid, 6),
+        "here": round(head.here, 6),
+        "change": round(head.change, 4),
+        "error": round(head.error, 4),
+        "recordedWaySimulated": round(head.theirs, 6),
+        "hereSimulated": round(head.ours, 6),
+        "subagents": round(head.aside, 6),
+        "copies": head.copies,
+        "dearer": head.dearer,
+    }
+
+
+def _session(session: ReplayedSession, money: Compared | None) -> JsonObject:
     damaged: list[Json] = [{"line": d.line, "why": d.why} for d in session.damaged]
     rewrites: list[Json] = [
         {
@@ -161,6 +205,12 @@ def _session(session: ReplayedSession) -> JsonObject:
         "format": session.format,
         "requests": session.requests,
         "recordedCost": None if session.recorded is None else round(session.recorded, 6),
+        "paid": None if money is None else round(money.paid + money.aside, 6),
+        "here": None if money is None else round(money.here + money.aside, 6),
+        "recordedWaySimulated": None if money is None else round(money.theirs, 6),
+        "hereSimulated": None if money is None else round(money.ours, 6),
+        "subagents": None if money is None else round(money.aside, 6),
+        "copy": money is not None and not money.share,
         "costs": {one.policy: round(one.cost, 6) for one in session.tallies},
         "rewrites": rewrites,
         "damaged": damaged,

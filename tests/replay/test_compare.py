@@ -11,6 +11,7 @@ from sidecar.core.parts import Json
 from sidecar.core.policies import policies
 from sidecar.core.policies.manual import Manual
 from sidecar.replay.compare import PolicyTally, Settings, replay_file, tally, totals
+from sidecar.replay.headline import compared
 from sidecar.replay.simulate import simulate
 from sidecar.replay.summary import as_json, policy_json, share
 from tests.replay.neutral_files import line, recording, text
@@ -134,7 +135,7 @@ def test_totals_keep_the_order_of_the_policies(tmp_path: Path) -> None:
 
 def test_the_summary_is_plain_json_with_shares(tmp_path: Path) -> None:
     session = replay_file(recording(tmp_path / "one.jsonl"), len, settings())
-    made = as_json([session], settings(), "classic")
+    made = as_json([session], compared([session]), settings(), "classic")
     assert json.loads(json.dumps(made, allow_nan=False)) == made
     assert policy_json(PolicyTally("p", cost=1.0, far=8, view=6, ledger=7, reach=8))["recall"] == {
         "inView": 0.75,

@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 import pytest
 
 from sidecar.replay.compare import PolicyTally, ReplayedSession, Settings
+from sidecar.replay.headline import compared
+from sidecar.replay.money.session_money import Charge, SessionMoney
 from sidecar.replay.page import MOST_CHARTS, STYLE, page
 from sidecar.replay.simulate import Sent, SimulatedRewrite
 from tests.replay.talks import RATES
@@ -57,20 +59,26 @@ def session(name: str = "one", cost: float = 2.0, *names: str) -> ReplayedSessio
     sent = tuple(Sent(n, n, 9_000, 6_000, 1_000, 2_000) for n in range(10))
     rewrite = SimulatedRewrite(3, "pays", f"9000 to 3000 tokens: {NASTY}", 9_000, 3_000, 0.0)
     made = tallies(*(names or ("economic",)), cost=cost)
-    return ReplayedSession(name, "neutral", 10, 3.5, made, None, (), sent, (rewrite,))
+    charge = Charge((), 3.5)
+    money = SessionMoney((charge,), 3.5, 4.0, {NASTY: RATES}, own=False, hour=0.0, unsaid=0.0)
+    return ReplayedSession(name, "neutral", 10, money, made, None, (), sent, (rewrite,))
+
+
+def drawn(sessions: list[ReplayedSession], *names: str) -> str:
+    return page(sessions, compared(sessions), settings(*names))
 
 
 def settings(*names: str) -> Settings:
     return Settings(names or ("economic",), 20_000, RATES)
 
 
-def compared() -> str:
+def three() -> str:
     names = ("economic", "manual", "opencode")
-    return page([session("one", 2.0, *names)], settings(*names), "classic")
+    return drawn([session("one", 2.0, *names)], *names)
 
 
 def test_nothing_is_fetched_from_elsewhere() -> None:
-    html = compared()
+    html = three()
     assert not re.search(r"https?:|//|@import|url\(|javascript:", html.replace(NASTY, ""))
     found = Tags(html)
     assert not {"script", "link", "img", "iframe", "object", "a", "base"} & set(found.tags)
@@ -79,7 +87,7 @@ def test_nothing_is_fetched_from_elsewhere() -> None:
 
 
 def test_names_reasons_and_prices_are_escaped() -> None:
-    html = page([session(NASTY)], settings(), NASTY)
+    html = drawn([session(NASTY)])
     found = Tags(html)
     assert "script" not in found.tags
     assert NASTY in found.texts
@@ -88,12 +96,12 @@ def test_names_reasons_and_prices_are_escaped() -> None:
 
 
 def test_a_comparison_has_a_table_bars_and_a_scatter_and_the_first_policy_s_sessions() -> None:
-    found = Tags(compared())
+    found = Tags(three())
     assert found.tags.count("svg") == 3
     assert found.tags.count("tr") == 4
     said = " ".join(found.texts)
     assert "1 recorded session, replayed" in said
-    assert "10 requests, 2.00 USD here, recorded 3.50 USD" in said
+    assert "10 requests, 2.00 USD here, simulated" in said
     assert "before request 3: pays, 9000 to 3000 tokens" in said
     # Of opencode's cost, in view, + ledger, reachable.
     for figure in ("0.500", "0.750", "0.875", "1.000"):
@@ -101,13 +109,13 @@ def test_a_comparison_has_a_table_bars_and_a_scatter_and_the_first_policy_s_sess
 
 
 def test_one_policy_alone_needs_no_comparison() -> None:
-    found = Tags(page([session()], settings(), "classic"))
+    found = Tags(drawn([session()]))
     assert (found.tags.count("svg"), found.tags.count("tr")) == (1, 2)
 
 
 def test_only_the_dearest_sessions_have_a_chart() -> None:
     sessions = [session(f"session-{n}", cost=float(n)) for n in range(MOST_CHARTS + 5)]
-    said = Tags(page(sessions, settings(), "classic")).texts
+    said = Tags(drawn(sessions)).texts
     names = [text for text in said if text.startswith("session-")]
     assert names == [f"session-{n}" for n in range(MOST_CHARTS + 4, 4, -1)]
 
@@ -118,7 +126,7 @@ def test_what_costs_nothing_can_be_drawn() -> None:
         *("one", "neutral", 1, None, tuple(PolicyTally(name, requests=1) for name in names)),
         *(None, (), (Sent(0, 0, 10, 0, 0, 10),), ()),
     )
-    Tags(page([free], settings(*names), "classic"))
+    Tags(drawn([free], *names))
 
 
 def schemes() -> tuple[dict[str, str], dict[str, str]]:
@@ -130,7 +138,7 @@ def schemes() -> tuple[dict[str, str], dict[str, str]]:
 def test_every_colour_that_is_used_is_there_in_light_and_in_dark() -> None:
     light, dark = schemes()
     assert light.keys() == dark.keys()
-    assert set(re.findall(r"var\(--([\w-]+)\)", compared())) == light.keys()
+    assert set(re.findall(r"var\(--([\w-]+)\)", three())) == light.keys()
     assert "color-scheme:light dark" in STYLE
     assert "prefers-color-scheme:dark" in STYLE
 

@@ -10,10 +10,16 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from sidecar.commands.replay.replay_tables import show_comparison, show_sessions
+from sidecar.commands.replay.recorded_prices import RECORDED, rates_recorded
+from sidecar.commands.replay.replay_tables import (
+    show_comparison,
+    show_headline,
+    show_sessions,
+)
 from sidecar.commands.replay.vendor_replay import show_vendors, vendor_settings
 from sidecar.commands.terminal import put_out, say, terminal, wide_terminal
 from sidecar.core.errors import BadRequest
@@ -23,10 +29,17 @@ from sidecar.core.prompt.tokens import Count
 from sidecar.core.text.visible import visible_json, visible_lines
 from sidecar.model.vendor_caches import rules_recorded
 from sidecar.model.vocabulary import load_counter
-from sidecar.replay.compare import ReplayedSession, Settings, replay_file, sent_last
+from sidecar.replay.compare import (
+    ReplayedSession,
+    Settings,
+    Subagents,
+    replay_file,
+    sent_last,
+)
+from sidecar.replay.headline import Comparison, compared
 from sidecar.replay.importers.recognition import SUFFIXES, find_recordings
 from sidecar.replay.page import page
-from sidecar.replay.prices import read_card
+from sidecar.replay.prices import CARDS, read_card
 from sidecar.replay.summary import as_json
 from sidecar.replay.vendors import VendorReplay, vendors_json, vendors_page
 
@@ -58,6 +71,9 @@ class Options:
     vendors: tuple[str, ...] = ()
 
 
+FileOutcome: TypeAlias = ReplayedSession | Subagents | Failed
+
+
 def replay(options: Options) -> int:
     """Replays and prints; returns 1 if nothing could be replayed, 2 for bad arguments."""
     try:
@@ -77,25 +93,26 @@ def replay(options: Options) -> int:
     sessions = _played(outcomes)
     if not sessions:
         return _nothing(options, outcomes)
+    found = compared(sessions, [one for one in outcomes if isinstance(one, Subagents)])
     if options.html is not None:
-        made = page(sessions, settings, options.prices)
+        made = page(sessions, found, settings)
         if failed := _written(options.html, made):
             return failed
-    put_out(lambda: _show(options, settings, sessions))
+    put_out(lambda: _show(options, settings, sessions, found))
     return 0
 
 
-def _tell_failed(outcomes: Sequence[ReplayedSession | Failed]) -> None:
+def _tell_failed(outcomes: Sequence[FileOutcome]) -> None:
     for outcome in outcomes:
         if isinstance(outcome, Failed):
             say(f"skipped: {outcome.why}")
 
 
-def _played(outcomes: Sequence[ReplayedSession | Failed]) -> list[ReplayedSession]:
+def _played(outcomes: Sequence[FileOutcome]) -> list[ReplayedSession]:
     return [outcome for outcome in outcomes if isinstance(outcome, ReplayedSession)]
 
 
-def _nothing(options: Options, outcomes: Sequence[ReplayedSession | Failed]) -> int:
+def _nothing(options: Options, outcomes: Sequence[FileOutcome]) -> int:
     given, kinds = ", ".join(map(str, options.paths)), ", ".join(SUFFIXES)
     none = f"there is no recording in {given}; files that end in {kinds} are looked at"
     return ended("nothing there could be replayed" if outcomes else none, 1)
@@ -176,8 +193,9 @@ def settings_of(options: Options) -> Settings:
     return Settings(
         names if options.compare else (options.policy,),
         options.window,
-        read_card(options.prices),
+        CARDS["classic"] if options.prices == RECORDED else read_card(options.prices),
         recorded=rules_recorded,
+        priced=rates_recorded if options.prices == RECORDED else None,
     )
 
 
@@ -185,21 +203,25 @@ def _is_there(path: Path) -> bool:
     return path.exists() or any(parent.is_file() for parent in path.parents)
 
 
-def _show(options: Options, settings: Settings, sessions: Sequence[ReplayedSession]) -> None:
+def _show(
+    options: Options,
+    settings: Settings,
+    sessions: Sequence[ReplayedSession],
+    found: Comparison,
+) -> None:
     if options.as_json:
-        made = as_json(sessions, settings, options.prices)
+        made = as_json(sessions, found, settings, options.prices)
         sys.stdout.write(visible_json(made, indent=1) + "\n")
     else:
         console = wide_terminal()
+        show_headline(console, sessions, found, settings)
         if len(settings.policies) == 1:
-            show_sessions(console, sessions, settings)
+            show_sessions(console, sessions, found, settings)
         show_comparison(console, sessions, settings)
 
 
-def _replayed(
-    files: Sequence[Path], settings: Settings, jobs: int
-) -> list[ReplayedSession | Failed]:
-    found: dict[int, ReplayedSession | Failed] = {}
+def _replayed(files: Sequence[Path], settings: Settings, jobs: int) -> list[FileOutcome]:
+    found: dict[int, FileOutcome] = {}
     with _progress() as progress:
         task = progress.add_task("replaying", total=len(files))
         for number, outcome in _outcomes(files, settings, jobs):
@@ -210,7 +232,7 @@ def _replayed(
 
 def _outcomes(
     files: Sequence[Path], settings: Settings, jobs: int
-) -> Iterator[tuple[int, ReplayedSession | Failed]]:
+) -> Iterator[tuple[int, FileOutcome]]:
     workers = min(len(files), jobs or os.cpu_count() or 1)
     if workers <= 1:
         count = load_counter()
@@ -271,11 +293,11 @@ def _prepare() -> None:
     _counter.append(load_counter())
 
 
-def _work(file: Path, settings: Settings) -> ReplayedSession | Failed:
+def _work(file: Path, settings: Settings) -> FileOutcome:
     return _outcome(file, _counter[0], settings)
 
 
-def _outcome(file: Path, count: Count, settings: Settings) -> ReplayedSession | Failed:
+def _outcome(file: Path, count: Count, settings: Settings) -> FileOutcome:
     try:
         return replay_file(file, count, settings)
     except BadRequest as error:

@@ -3,12 +3,22 @@
 from collections.abc import Mapping, Sequence
 
 from rich.box import SIMPLE
-from rich.console import Console, JustifyMethod
+from rich.console import Console
 from rich.table import Table
 
 from sidecar.commands.terminal import PIPED_WIDTH, many, shown
 from sidecar.replay.compare import ReplayedSession, Settings, totals
-from sidecar.replay.summary import LEGEND, figures, reference_of, share
+from sidecar.replay.headline import (
+    Compared,
+    Comparison,
+    caveats,
+    cost_here,
+    headline,
+    percent,
+    prices_told,
+    told,
+)
+from sidecar.replay.summary import figures, legend, reference_of
 from sidecar.replay.validate import foresight, validity
 
 MOST_ROWS = 40
@@ -28,37 +38,70 @@ def _table(title: str) -> Table:
     return Table(box=SIMPLE, title=title, padding=(0, 1, 0, 0))
 
 
-def show_sessions(
-    console: Console, sessions: Sequence[ReplayedSession], settings: Settings
+COLUMNS: Mapping[str, str] = {
+    "theirs $": "the recorded agent's way, simulated",
+    "ours $": "the same requests here, simulated by the same rules, re-reads included",
+    "change": "ours against theirs, like for like",
+    "paid $": "what the recording comes to, subagents included",
+    "here $": "what was paid, but for this change",
+    "rewrites": "made here",
+    "why": (
+        "pays: what it saves is more than what it costs; cache cold: after a pause all would have "
+        "been written anew; full: the window"
+    ),
+}
+"""Columns of sessions and what is in them."""
+
+
+def show_headline(
+    console: Console, sessions: Sequence[ReplayedSession], found: Comparison, settings: Settings
 ) -> None:
-    wide = console.width >= NARROW
+    head = headline(found)
+    if head is None:
+        console.print("No recording says what was used: there is nothing to compare with.")
+        return
+    console.print(told(head))
+    for line in caveats(head, found, len(sessions)):
+        console.print(line)
+    console.print(shown(prices_told(found, settings.rates)))
+
+
+def show_sessions(
+    console: Console, sessions: Sequence[ReplayedSession], found: Comparison, settings: Settings
+) -> None:
     table = _table(f"{settings.policies[0]}, window {settings.window:,} tokens")
-    table.add_column("session", overflow="ellipsis", min_width=12, max_width=36)
-    numbers = ("requests", "cost $", "here $", "read", "rewrites")
-    for column in ("format", "tokens/request", *numbers) if wide else numbers:
-        justify: JustifyMethod = "left" if column == "format" else "right"
-        table.add_column(column, justify=justify, no_wrap=True)
-    table.add_column("why", overflow="fold", min_width=12)
+    table.add_column("session", overflow="ellipsis", min_width=12, max_width=44)
+    wide = console.width >= NARROW
+    columns = ["theirs $", "ours $", "change", "paid $", "here $", "rewrites"]
+    for column in ("requests", *columns) if wide else columns:
+        table.add_column(column, justify="right", no_wrap=True)
     if wide:
-        table.add_column("cache breaks", overflow="fold")
-    dearest = sorted(sessions, key=lambda session: -session.tallies[0].cost)[:MOST_ROWS]
+        table.add_column("why", overflow="fold", min_width=12)
+    money = {id(one.session): one for one in found.sessions}
+    dearest = sorted(sessions, key=lambda session: -cost_here(session.tallies[0]))[:MOST_ROWS]
     for session in dearest:
         one = session.tallies[0]
-        more = (session.format, f"{one.prompt // max(1, one.requests):,}") if wide else ()
+        why = _counted({WHY.get(cause, cause): n for cause, n in one.causes.items()})
         table.add_row(
             shown(session.name),
-            *more,
-            str(session.requests),
-            "-" if session.recorded is None else f"{session.recorded:.2f}",
-            f"{one.cost:.2f}",
-            f"{share(one.read, one.prompt):.1%}",
+            *((str(session.requests),) if wide else ()),
+            *_money(cost_here(one), money.get(id(session))),
             str(one.rewrites),
-            _counted({WHY.get(cause, cause): n for cause, n in one.causes.items()}),
-            *((_counted(one.breaks),) if wide else ()),
+            *((why,) if wide else ()),
         )
     console.print(table)
     if len(sessions) > MOST_ROWS:
-        console.print(f"and {len(sessions) - MOST_ROWS} cheaper sessions, in the sums below")
+        console.print(f"and {len(sessions) - MOST_ROWS} cheaper sessions, in the sums.")
+    console.print(f"{legend((*columns, *(('why',) if wide else ())), COLUMNS)}\n")
+
+
+def _money(ours: float, one: Compared | None) -> tuple[str, ...]:
+    if one is None:
+        return ("-", f"{ours:.2f}", "-", "-", "-")
+    simulated = f"{one.theirs:.2f}", f"{one.ours:.2f}", percent(one.change)
+    if not one.share:
+        return (*simulated, "copy", "copy")
+    return (*simulated, f"{one.paid + one.aside:.2f}", f"{one.here + one.aside:.2f}")
 
 
 def show_comparison(
@@ -68,19 +111,13 @@ def show_comparison(
     reference = reference_of(sums)
     table = _table(f"{many(len(sessions), 'session')}, window {settings.window:,} tokens")
     table.add_column("policy", no_wrap=True)
-    shown_figures = _fitting(console)
-    for column in tuple(figures(sums[0], reference))[:shown_figures]:
+    columns = tuple(figures(sums[0], reference))[: _fitting(console)]
+    for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     for one in sums:
-        table.add_row(one.policy, *tuple(figures(one, reference).values())[:shown_figures])
+        table.add_row(one.policy, *(figures(one, reference)[column] for column in columns))
     console.print(table)
-    console.print(f"{LEGEND}\n")
-    recorded = [session.recorded for session in sessions if session.recorded is not None]
-    if recorded:
-        console.print(
-            f"What the recordings themselves report comes to {sum(recorded):.2f} USD "
-            f"({many(len(recorded), 'session')} with usage figures)."
-        )
+    console.print(f"{legend(columns)}\n")
     _show_trust(console, sessions)
 
 

@@ -56,7 +56,7 @@ def _priced(
     info = lookup_at(model, kind, None)
     if info.price is None:
         raise BadRequest(f"the prices of {kind}/{model} are not known", "vendor")
-    return replace(settings, policies=policies, rates=rates(info), rules=info.cache)
+    return replace(settings, policies=policies, rates=rates(info), rules=info.cache, priced=None)
 
 
 def show_vendors(console: Console, replays: Sequence[VendorReplay], window: int) -> None:

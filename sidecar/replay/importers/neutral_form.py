@@ -1,12 +1,13 @@
 """Imports the neutral form: one message per line, from any agent.
 
 `{"role", "origin", "parts": [{"type": "text"|"reasoning"|"tool_call"|"tool_result"|"image", …}],
- "usage": {"prompt", "uncached", "cache_read", "cache_write", "cache_write_1h", "output"},
+ "usage": {"prompt", "uncached", "cache_read", "cache_write", "cache_write_1h", "output", "cost"},
  "model", "ts", "stop"}`.
 """
 
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import takewhile
 from typing import Final
 
@@ -20,6 +21,7 @@ from sidecar.core.parts import (
     ToolPart,
     Usage,
 )
+from sidecar.replay.bill import BilledRequest, billed
 from sidecar.replay.transcript import (
     NO_MODEL,
     Compacted,
@@ -50,6 +52,17 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
     writer = TranscriptWriter()
     yield from read_each(lines, lambda _, line: _line(writer, line))
     yield from writer.flush()
+
+
+def bill(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[BilledRequest]:
+    for _, line in lines:
+        used, model = line.get("usage"), text_of(line.get("model"))
+        if line.get("role") != "assistant" or not isinstance(used, dict) or model == NO_MODEL:
+            continue
+        with suppress(ValueError):
+            usage = _usage(line)
+            if usage is not None and usage.prompt:
+                yield billed("", millis(line.get("ts")), model, usage, used.get("cost"))
 
 
 def _line(writer: TranscriptWriter, line: JsonObject) -> Iterator[TranscriptEntry | str]:

@@ -5,10 +5,12 @@
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
 from sidecar.core.parts import FilePart, Json, JsonObject, Millis, Part, ReasoningPart, Usage
+from sidecar.replay.bill import BilledRequest, billed
 from sidecar.replay.transcript import (
     Compacted,
     DamagedLine,
@@ -53,6 +55,26 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
             except (ValueError, OverflowError) as error:
                 yield impossible(number, error, where)
     yield from writer.flush()
+
+
+def bill(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[BilledRequest]:
+    for _, line in lines:
+        for message in objects(line.get("messages")) or [line]:
+            match message:
+                case {"info": dict(info), "parts": list(parts)} if info.get("role") == "assistant":
+                    with suppress(ValueError, OverflowError):
+                        yield from _billed(info, objects(parts))
+                case _:
+                    pass
+
+
+def _billed(info: JsonObject, parts: Sequence[JsonObject]) -> Iterator[BilledRequest]:
+    name, model, at = text_of(info.get("id")), text_of(info.get("modelID")), _time(info, "created")
+    steps = [part for part in parts if part.get("type") == "step-finish"]
+    for number, told in enumerate(steps or [info]):
+        if usage := _usage(told.get("tokens")):
+            step = f"{name} {number}" if name else ""
+            yield billed(step, at, model, usage, told.get("cost"))
 
 
 def _message(writer: TranscriptWriter, message: Json) -> Iterator[TranscriptEntry | str]:

@@ -6,12 +6,13 @@ from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.ledger.units import RECORDED_SUMMARY
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart, TurnId
 from sidecar.replay import importers as package
+from sidecar.replay.bill import BilledRequest, counted_once
 from sidecar.replay.importers.json_lines import NumberedLine, read_document, read_lines
 from sidecar.replay.importers.own_store import (
     STORE_FILE,
@@ -36,6 +37,10 @@ class Importer(Protocol):
     def recognises(self, first: Sequence[JsonObject]) -> bool: ...
 
     def entries(self, lines: Iterable[NumberedLine]) -> Iterator[TranscriptEntry]: ...
+
+
+ReadRequests: TypeAlias = Callable[[Iterable[NumberedLine]], Iterator[BilledRequest]]
+"""An importer's `bill`, where lines tell more of what was paid for than messages keep."""
 
 
 @cache
@@ -78,6 +83,33 @@ def open_transcript(
     store = _store(path)
     if store is not None:
         return stored_transcript(*store)
+    importer, first, lines = _opened(path, format_name, each)
+    if importer is not None:
+        head, entries = opening(_good(first)), _begun(_read(importer, chain(first, lines)))
+        name = importer.FORMAT
+        return Transcript(name, _name(path), entries, str(path), head.title, head.cwd, head.session)
+    known = ", ".join(importer.FORMAT for importer in importers())
+    raise BadRequest(f"{path} is no recording of a session that is known here: {known}", "path")
+
+
+def read_bill(path: Path) -> list[BilledRequest]:
+    """What a recording says was paid for, once each; empty where its messages say all.
+
+    Raises BadRequest if unreadable.
+    """
+    if _store(path) is not None:
+        return []
+    importer, first, lines = _opened(path, "", lambda: None)
+    bill: ReadRequests | None = getattr(importer, "bill", None)
+    if bill is None:
+        return []
+    return counted_once(bill(line for line in chain(first, lines) if isinstance(line, tuple)))
+
+
+def _opened(
+    path: Path, format_name: str, each: Callable[[], None]
+) -> tuple[Importer | None, list[NumberedLine | DamagedLine], Iterator[NumberedLine | DamagedLine]]:
+    """The importer, the lines that showed which, and the lines behind them."""
     try:
         lines: Iterator[NumberedLine | DamagedLine] = read_lines(path, each)
         first = list(islice(lines, FIRST))
@@ -88,12 +120,7 @@ def open_transcript(
             importer = _importer(first, format_name)
     except OSError as error:
         raise BadRequest(f"{path} cannot be read: {error}", "path") from None
-    if importer is not None:
-        head, entries = opening(_good(first)), _begun(_read(importer, chain(first, lines)))
-        name = importer.FORMAT
-        return Transcript(name, _name(path), entries, str(path), head.title, head.cwd, head.session)
-    known = ", ".join(importer.FORMAT for importer in importers())
-    raise BadRequest(f"{path} is no recording of a session that is known here: {known}", "path")
+    return importer, first, lines
 
 
 def _importer(first: Sequence[NumberedLine | DamagedLine], format_name: str) -> Importer | None:

@@ -67,7 +67,7 @@ def test_json_has_the_sums_of_the_policy_and_each_session(tmp_path: Path) -> Non
     assert policy["rewrites"] > 0
     assert 5_000 < policy["peak"] <= 20_000
     assert policy["requests"] == 61
-    assert (found["window"], found["prices"]) == (20_000, "classic")
+    assert (found["window"], found["prices"]) == (20_000, "recorded")
     [session] = found["sessions"]
     assert (session["session"], session["format"], session["requests"]) == ("one", "neutral", 61)
     assert session["costs"] == {"economic": policy["cost"]}
@@ -224,13 +224,13 @@ def test_tables_fit_the_terminal_and_nothing_in_them_is_cut(tmp_path: Path, widt
     assert "…" not in one + all_of_them
     for name in policies():
         assert f"\n {name} " in all_of_them
-    assert ("cache breaks" in one, "near  re-reads" in all_of_them) == (width > 118, width > 118)
+    assert (" why " in one, "near  re-reads" in all_of_them) == (width > 118, width > 118)
     assert ("runway  smaller" in all_of_them) == (width > 167)
 
 
 def test_where_there_is_no_terminal_lines_are_long_enough_for_every_column(tmp_path: Path) -> None:
     done = run(recording(tmp_path / "one.jsonl"))
-    assert "cache breaks" in done.stdout
+    assert " why " in done.stdout
     assert "runway  smaller" in done.stdout
 
 

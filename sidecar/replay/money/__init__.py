@@ -1,0 +1,1 @@
+"""What recorded sessions cost, and what the same simulation makes of either way."""
