@@ -33,6 +33,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
             "config show",
             "config check",
             "config init",
+            "completion",
         ),
     ),
     "looking": (

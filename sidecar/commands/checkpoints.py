@@ -23,10 +23,10 @@ from sidecar_client.messages import (
 )
 
 from sidecar.commands import checkpoint_tables as draw
+from sidecar.commands.session_names import named, whole_id
 from sidecar.commands.terminal import refused, run_async, shown, terminal
 from sidecar.config import load
 from sidecar.core import errors
-from sidecar.core.parts import SessionId
 from sidecar.core.text.visible import visible_json
 from sidecar.daemon.stores import open_store
 from sidecar.session.history.checkpoint_list import stored_listing
@@ -70,11 +70,10 @@ class Unclear(Exception):
     """A name is ambiguous or unknown."""
 
 
-def show(session: str, *, as_json: bool) -> int:
+def show(session: str | None, *, last: bool, as_json: bool) -> int:
     console = terminal()
-
     try:
-        listed = run_async(_stored(SessionId(session)))
+        listed = run_async(_stored(session, last=last))
     except errors.SidecarError as error:
         return refused(console, error.message)
     if as_json:
@@ -88,24 +87,30 @@ def show(session: str, *, as_json: bool) -> int:
     return 0
 
 
-async def _stored(session: SessionId) -> CheckpointListResult:
+async def _stored(session: str | None, *, last: bool) -> CheckpointListResult:
     config, _ = load(workspace=None, environment=os.environ, options={})
     store = await asyncio.to_thread(open_store, config.data_dir)
     try:
-        found = await stored_listing(store, session)
-    except errors.UnknownSession:
-        # Knows much else, which a session that is there does not need.
-        from sidecar.session.transfer.archive import require  # noqa: PLC0415
+        found_id = await named(store, session, last=last)
+        try:
+            found = await stored_listing(store, found_id)
+        except errors.UnknownSession:
+            # Knows much else, which a session that is there does not need.
+            from sidecar.session.transfer.archive import require  # noqa: PLC0415
 
-        await require(store, session)
-        raise
+            await require(store, found_id)
+            raise
     finally:
         await store.close()
     return msgspec.convert(listing_json(found), CheckpointListResult)
 
 
-def diff(session: str, start: str | None, end: str | None, path: str | None) -> int:
+def diff(name: str, start: str | None, end: str | None, path: str | None) -> int:
     console = terminal()
+    try:
+        session = whole_id(name)
+    except errors.SidecarError as error:
+        return refused(console, error.message)
 
     async def work(client: "Client") -> int:
         listed = await client.checkpoint.list(session)
@@ -128,12 +133,16 @@ def diff(session: str, start: str | None, end: str | None, path: str | None) -> 
     return _run(console, work)
 
 
-def restore(session: str, target: Target, how: RestoreChoices) -> int:
+def restore(name: str, target: Target, how: RestoreChoices) -> int:
     console = terminal()
     asks = not (how.yes or how.dry_run)
     if asks and not sys.stdin.isatty():
         console.print("There is nobody to ask here: add --yes to go ahead, or --dry-run to look.")
         return 2
+    try:
+        session = whole_id(name)
+    except errors.SidecarError as error:
+        return refused(console, error.message)
     previewed: list[CheckpointRestoreResult] = []
 
     async def preview(client: "Client") -> int:

@@ -6,13 +6,19 @@ from typing import Annotated, Literal
 
 import typer
 
-_SESSION_HELP = "The session's id, as `sidecar sessions` has it."
+from sidecar.commands.setup_commands import WholeHelp, declare_setup
+
+_SESSION_HELP = "Its id or the beginning of it, or a folder for its newest session."
+_FOUND_HELP = f"{_SESSION_HELP[:-1]}; else the newest of the current folder."
+_LAST_HELP = "The newest session of all."
 _OVERWRITE_HELP = "Replace a file that is there."
+_JSON = typer.Option("--json", help="Print JSON.")
 
 
 def commands() -> typer.Typer:
     """Declares all commands; `docs/reference/commands` is made from these."""
     app = typer.Typer(
+        cls=WholeHelp,
         add_completion=False,
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -38,7 +44,7 @@ def commands() -> typer.Typer:
 
     @app.command()
     def status(
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        as_json: Annotated[bool, _JSON] = False,
     ) -> None:
         """Show the daemon that windows share: its sessions, turns and windows."""
         from sidecar.commands.resident_command import status as show
@@ -73,17 +79,20 @@ def commands() -> typer.Typer:
         here: Annotated[bool, typer.Option(help="Only those of the current folder.")] = False,
         limit: Annotated[int, typer.Option(help="At most this many.")] = 50,
         search: Annotated[str, typer.Option(help="Only those with these words in a text.")] = "",
+        ids: Annotated[
+            bool, typer.Option("--ids", help="Ids and titles alone, for shells.")
+        ] = False,
     ) -> None:
         """List recorded sessions, newest first."""
         from sidecar.commands.sessions_command import show
 
-        sys.exit(show(Path.cwd() if here else None, limit, search))
+        sys.exit(show(Path.cwd() if here else None, limit, search, ids=ids))
 
     _looking(app)
     _going_back(app)
     _moving(app)
     _leaving(app)
-    _configuration(app)
+    declare_setup(app)
 
     @app.command()
     def replay(  # noqa: PLR0913, PLR0917 - one for each option
@@ -95,7 +104,7 @@ def commands() -> typer.Typer:
             str, typer.Option(help="recorded (each model's), classic, opus, nocache, a JSON file.")
         ] = "recorded",
         vendor: Annotated[list[str] | None, typer.Option(help="By vendor: openai/gpt-5.5.")] = None,
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        as_json: Annotated[bool, _JSON] = False,
         html: Annotated[Path | None, typer.Option(help="Write a page with charts.")] = None,
         jobs: Annotated[int, typer.Option(help="Processes; 0: one a core.")] = 0,
         judge: Annotated[
@@ -143,17 +152,11 @@ def commands() -> typer.Typer:
 
 
 def _looking(app: typer.Typer) -> None:
-    session_help = (
-        "Its id or the beginning of it, or a folder for its newest session; else the newest of "
-        "the current folder."
-    )
-    last_help = "The newest session of all."
-
     @app.command()
     def inspect(
-        session: Annotated[str | None, typer.Argument(help=session_help)] = None,
-        last: Annotated[bool, typer.Option("--last", help=last_help)] = False,
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        session: Annotated[str | None, typer.Argument(help=_FOUND_HELP)] = None,
+        last: Annotated[bool, typer.Option("--last", help=_LAST_HELP)] = False,
+        as_json: Annotated[bool, _JSON] = False,
         sent: Annotated[bool, typer.Option("--sent", help="What is sent now, as text.")] = False,
     ) -> None:
         """Show a session's contents, its context, and each turn."""
@@ -165,11 +168,11 @@ def _looking(app: typer.Typer) -> None:
 
     @app.command()
     def report(
-        session: Annotated[str | None, typer.Argument(help=session_help)] = None,
+        session: Annotated[str | None, typer.Argument(help=_FOUND_HELP)] = None,
         path: Annotated[
             Path | None, typer.Argument(help="A file, or a folder; else the data folder's reports.")
         ] = None,
-        last: Annotated[bool, typer.Option("--last", help=last_help)] = False,
+        last: Annotated[bool, typer.Option("--last", help=_LAST_HELP)] = False,
         overwrite: Annotated[bool, typer.Option("--overwrite", help=_OVERWRITE_HELP)] = False,
     ) -> None:
         """Write a session as one page that needs no network: context, cache, cost, tools."""
@@ -179,8 +182,8 @@ def _looking(app: typer.Typer) -> None:
 
     @app.command()
     def audit(
-        session: Annotated[str | None, typer.Argument(help=session_help)] = None,
-        last: Annotated[bool, typer.Option("--last", help=last_help)] = False,
+        session: Annotated[str | None, typer.Argument(help=_FOUND_HELP)] = None,
+        last: Annotated[bool, typer.Option("--last", help=_LAST_HELP)] = False,
     ) -> None:
         """Print every decision about a session's context as JSON lines.
 
@@ -198,13 +201,14 @@ def _going_back(app: typer.Typer) -> None:
 
     @app.command()
     def checkpoints(
-        session: Annotated[str, session_argument],
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        session: Annotated[str | None, typer.Argument(help=_FOUND_HELP)] = None,
+        last: Annotated[bool, typer.Option("--last", help=_LAST_HELP)] = False,
+        as_json: Annotated[bool, _JSON] = False,
     ) -> None:
         """List a session's checkpoints: turns, changed files, authors."""
         from sidecar.commands.checkpoints import show
 
-        sys.exit(show(session, as_json=as_json))
+        sys.exit(show(session, last=last, as_json=as_json))
 
     @app.command()
     def diff(
@@ -269,10 +273,11 @@ def _going_back(app: typer.Typer) -> None:
 def _moving(app: typer.Typer) -> None:
     @app.command("export")
     def write_out(
-        session: Annotated[str, typer.Argument(help=_SESSION_HELP)],
+        session: Annotated[str | None, typer.Argument(help=_FOUND_HELP)] = None,
         path: Annotated[
             Path | None, typer.Argument(help="A file, or a folder; else the data folder's exports.")
         ] = None,
+        last: Annotated[bool, typer.Option("--last", help=_LAST_HELP)] = False,
         overwrite: Annotated[bool, typer.Option("--overwrite", help=_OVERWRITE_HELP)] = False,
     ) -> None:
         """Write a session to a file for `sidecar import`, here or elsewhere.
@@ -281,7 +286,7 @@ def _moving(app: typer.Typer) -> None:
         """
         from sidecar.commands.upkeep.transfer_commands import write_out as export
 
-        sys.exit(export(session, path, overwrite=overwrite))
+        sys.exit(export(session, path, last=last, overwrite=overwrite))
 
     @app.command("import")
     def read_in(
@@ -301,15 +306,14 @@ def _moving(app: typer.Typer) -> None:
 
 
 def _leaving(app: typer.Typer) -> None:
-    as_json_option = typer.Option("--json", help="Print JSON.")
-    sessions_argument = typer.Argument(help="Their ids, as `sidecar sessions` has them.")
+    sessions_argument = typer.Argument(help="Their ids, or the beginnings of them.")
     days = typer.Option(help="Instead of the configured days; 0 is never.", min=0)
     mib = typer.Option(help="Instead of the configured MiB; 0 is no bound.", min=0)
 
     @app.command()
     def archive(
         sessions: Annotated[list[str] | None, sessions_argument] = None,
-        as_json: Annotated[bool, as_json_option] = False,
+        as_json: Annotated[bool, _JSON] = False,
     ) -> None:
         """Archive sessions into packed files; `sidecar import` restores archived sessions.
 
@@ -339,7 +343,7 @@ def _leaving(app: typer.Typer) -> None:
         rebuild: Annotated[
             bool, typer.Option("--rebuild", help="Rewrite an old file; nobody writes meanwhile.")
         ] = False,
-        as_json: Annotated[bool, as_json_option] = False,
+        as_json: Annotated[bool, _JSON] = False,
     ) -> None:
         """Run the hourly sweep now: old outputs, sessions to archive, free space."""
         from sidecar.commands.upkeep.prune_command import PruneChoices
@@ -347,54 +351,3 @@ def _leaving(app: typer.Typer) -> None:
 
         rules = outputs_days, outputs_mib, archive_days, sessions_mib
         sys.exit(sweep(PruneChoices(dry_run, as_json, rebuild, *rules)))
-
-
-def _configuration(app: typer.Typer) -> None:
-    config = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-    app.add_typer(config, name="config", help="Show, check and begin the settings.")
-    folder_option = typer.Option(help="The workspace; else the current folder.")
-
-    @config.command()
-    def show(
-        origin: Annotated[
-            bool,
-            typer.Option("--origin", help="Say which file and line, variable or editor gave it."),
-        ] = False,
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-        cwd: Annotated[Path | None, folder_option] = None,
-        options: Annotated[
-            str, typer.Option(help="An editor's initializationOptions, as JSON.")
-        ] = "{}",
-    ) -> None:
-        """Show every setting with its value. Keys are never shown."""
-        from sidecar.commands.config_command import show as show_all
-
-        folder = (cwd or Path.cwd()).resolve()
-        sys.exit(show_all(folder, options, origin=origin, as_json=as_json))
-
-    @config.command()
-    def check(cwd: Annotated[Path | None, folder_option] = None) -> None:
-        """Check the files of settings; show line, key and advice for each problem."""
-        from sidecar.commands.config_command import check as look
-
-        sys.exit(look((cwd or Path.cwd()).resolve()))
-
-    @config.command()
-    def init(
-        overwrite: Annotated[
-            bool, typer.Option("--overwrite", help="Replace the file that is there.")
-        ] = False,
-    ) -> None:
-        """Write your file of settings, with every setting explained in a comment."""
-        from sidecar.commands.config_command import init as begin
-
-        sys.exit(begin(overwrite=overwrite))
-
-    @app.command()
-    def models(
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    ) -> None:
-        """List models with window and prices, and what is missing to use each."""
-        from sidecar.commands.models_command import show
-
-        sys.exit(show(as_json=as_json))

@@ -9,11 +9,12 @@ from rich.table import Table
 from sidecar.commands.terminal import refused, shown, terminal, when
 from sidecar.config import load
 from sidecar.core.errors import StorageFailed
+from sidecar.core.text.visible import visible
 from sidecar.daemon.stores import open_store
 from sidecar.store.format.values import SessionRow
 
 
-def show(folder: Path | None, limit: int, search: str = "") -> int:
+def show(folder: Path | None, limit: int, search: str = "", *, ids: bool = False) -> int:
     if search:
         from sidecar.commands.search_command import find  # noqa: PLC0415 - a list needs none of it
 
@@ -23,6 +24,10 @@ def show(folder: Path | None, limit: int, search: str = "") -> int:
         rows = asyncio.run(_rows(None if folder is None else str(folder.resolve()), limit))
     except StorageFailed as error:
         return refused(console, error.message)
+    if ids:
+        for row in rows:
+            print(f"{visible(row.id)}\t{visible(row.title or '(untitled)')}")
+        return 0
     if not rows:
         console.print("No sessions yet. `sidecar demo` plays one, in a store of its own.")
         return 0

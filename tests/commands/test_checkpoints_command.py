@@ -216,7 +216,7 @@ def test_what_cannot_be_done_is_said(past: Past) -> None:
         assert done.returncode == 2
         assert "give one of --checkpoint, --before, --last and --redo" in done.stderr
     nobody = Past(past.data, past.folder, "ses_none")
-    assert "There is no session 'ses_none'" in nobody.printed("checkpoints", code=1)
+    assert "There is no session whose id is" in nobody.printed("checkpoints", code=1)
 
 
 def test_a_session_of_another_window_is_left_alone(past: Past) -> None:

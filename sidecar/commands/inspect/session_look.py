@@ -5,9 +5,9 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import NoReturn
 
+from sidecar.commands.session_names import meant
 from sidecar.commands.terminal import run_async
 from sidecar.config import Config, load
 from sidecar.config.reload import CurrentSettings
@@ -19,7 +19,8 @@ from sidecar.daemon.stores import look_into
 from sidecar.model.catalogue import lookup
 from sidecar.model.vocabulary import load_counter
 from sidecar.observe.report.course import Course
-from sidecar.session.desk.store_look import ReadAccess, find, look, sent_now
+from sidecar.session.desk.session_named import find
+from sidecar.session.desk.store_look import ReadAccess, look, sent_now
 from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prefix_gate import ColdGate
@@ -50,7 +51,7 @@ async def _found(
     session: str | None, *, last: bool
 ) -> AsyncIterator[tuple[Store, Config, SessionId]]:
     config, _ = load(workspace=None, environment=os.environ, options={})
-    name, folder = _meant(session, last=last)
+    name, folder = meant(session, last=last)
     store = await asyncio.to_thread(look_into, config.data_dir)
     try:
         yield store, config, await find(store.sessions, name, folder)
@@ -91,13 +92,3 @@ async def _read(session: str | None, *, last: bool, sized: bool) -> Course:
     clean = redaction.value(course)
     # Its id is the store's name for the session, and no secret however random.
     return replace(clean, about=replace(clean.about, id=found))
-
-
-def _meant(session: str | None, *, last: bool) -> tuple[str | None, Path | None]:
-    """Returns (session id or its beginning, folder), `None` for any."""
-    if session is None:
-        return None, None if last else Path.cwd()
-    path = Path(session)
-    if session in (".", "..") or os.sep in session or path.is_dir():
-        return None, path
-    return session, None

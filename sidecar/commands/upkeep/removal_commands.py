@@ -12,12 +12,12 @@ from rich.table import Table
 from sidecar_client import Client, SidecarError
 
 from sidecar.commands.own_daemon import own_daemon
+from sidecar.commands.session_names import whole_ids
 from sidecar.commands.terminal import refused, shown, terminal, when
 from sidecar.config import load
 from sidecar.core.errors import SidecarError as SidecarFailed
 from sidecar.core.parts import Json
 from sidecar.core.text.visible import visible_json
-from sidecar.daemon.stores import look_into
 from sidecar.session.transfer.archive import bundles_of
 
 
@@ -26,6 +26,10 @@ def archive(sessions: Sequence[str], *, as_json: bool) -> int:
     console = terminal()
     if not sessions:
         return _list(console, as_json=as_json)
+    try:
+        sessions = whole_ids(tuple(sessions))
+    except SidecarFailed as error:
+        return refused(console, error.message)
     failed: list[str] = []
     done: list[dict[str, Json]] = []
 
@@ -57,16 +61,15 @@ def archive(sessions: Sequence[str], *, as_json: bool) -> int:
 
 def delete(sessions: Sequence[str], *, yes: bool) -> int:
     console = terminal()
-    if not yes:
-        try:
-            unknown = asyncio.run(_unknown(sessions))
-        except SidecarFailed as error:
-            return refused(console, error.message)
-        for session in unknown:
-            refused(console, f"There is no session {session}: `sidecar sessions` lists them.")
-        if unknown or not _agreed(console, len(sessions)):
-            console.print("Nothing was deleted.")
-            return 1
+    try:
+        sessions = whole_ids(tuple(sessions))
+    except SidecarFailed as error:
+        refused(console, error.message)
+        console.print("Nothing was deleted.")
+        return 1
+    if not yes and not _agreed(console, len(sessions)):
+        console.print("Nothing was deleted.")
+        return 1
     failed: list[str] = []
     notes: dict[str, None] = {}
 
@@ -85,17 +88,6 @@ def delete(sessions: Sequence[str], *, yes: bool) -> int:
     for sentence in failed:
         refused(console, sentence)
     return code or int(bool(failed))
-
-
-async def _unknown(sessions: Sequence[str]) -> list[str]:
-    config, _ = load(workspace=None, environment=os.environ, options={})
-    archived = {_session(path) for path in bundles_of(config.data_dir)}
-    store = await asyncio.to_thread(look_into, config.data_dir)
-    try:
-        known = [row.id for session in sessions for row in await store.sessions.named(session, 1)]
-    finally:
-        await store.close()
-    return [session for session in sessions if session not in archived.union(known)]
 
 
 def _agreed(console: Console, number: int) -> bool:

@@ -9,11 +9,17 @@ from sidecar_client import Client, SidecarError
 from sidecar_client.messages import BundleFormat
 
 from sidecar.commands.own_daemon import own_daemon
+from sidecar.commands.session_names import whole_id
 from sidecar.commands.terminal import refused, say_each, shown, terminal
+from sidecar.core.errors import SidecarError as SidecarFailed
 
 
-def write_out(session: str, path: Path | None, *, overwrite: bool) -> int:
+def write_out(name: str | None, path: Path | None, *, last: bool, overwrite: bool) -> int:
     target = None if path is None else path.absolute()
+    try:
+        session = whole_id(name, last=last)
+    except SidecarFailed as error:
+        return refused(terminal(), error.message)
 
     async def work(client: Client, console: Console) -> None:
         with console.status("writing"):

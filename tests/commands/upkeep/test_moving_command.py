@@ -70,6 +70,22 @@ def test_a_session_goes_from_one_store_to_another(
     assert run(tmp_path / "other", folder, "verify")[0] == 0
 
 
+def test_the_beginning_of_an_id_or_the_newest_session_will_do(
+    tmp_path: Path, folder: Path, session: str
+) -> None:
+    data = tmp_path / "data"
+    for number, named in enumerate(((session[:-3],), (session[4:-3],), (".",), ("--last",), ())):
+        code, told = run(data, folder, "export", *named)
+        assert (code, session in told) == (0, True), (number, told)
+    code, told = run(data, folder, "checkpoints", session[:-3], "--json")
+    assert (code, json.loads(told)["checkpoints"] != []) == (0, True)
+    spoken(data, folder, "Again", title="Say it again")
+    code, told = run(data, folder, "export", "ses_")
+    assert (code, "give more of it" in told, "Say hello" in told) == (1, True, True)
+    code, told = run(data, folder, "delete", "ses_", "--yes")
+    assert (code, "Nothing was deleted" in told) == (1, True)
+
+
 def test_without_a_path_it_goes_to_the_data_folder(
     tmp_path: Path, folder: Path, session: str
 ) -> None:
@@ -92,6 +108,6 @@ def test_another_agents_recording_is_taken_in(tmp_path: Path, folder: Path) -> N
 
 def test_what_cannot_be_done_is_said(tmp_path: Path, folder: Path) -> None:
     code, told = run(tmp_path / "data", folder, "export", "ses_none")
-    assert (code, "There is no session" in told) == (1, True)
+    assert (code, "There are no sessions in" in told) == (1, True)
     code, told = run(tmp_path / "data", folder, "import", "none.sidecar")
     assert (code, "No such file" in told) == (1, True)

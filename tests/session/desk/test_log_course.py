@@ -26,7 +26,8 @@ from sidecar.core.prompt.tokens import count_block, count_tool
 from sidecar.observe.report.course import Course
 from sidecar.observe.report.spending import running
 from sidecar.session.desk.log_course import read_course
-from sidecar.session.desk.store_look import ReadAccess, find, look
+from sidecar.session.desk.session_named import find
+from sidecar.session.desk.store_look import ReadAccess, look
 from sidecar.session.interface import Wish
 from tests.session import inside
 from tests.session.conftest import Desk, World
