@@ -14,9 +14,16 @@ _FIRST_LINE = "<!-- GENERATED from protocol/source by protocol/generate.py -- DO
 def render() -> str:
     """Give the page's text."""
     introduction = Path(__file__).resolve().with_name("introduction.md")
+    transcript = introduction.with_name("transcript.md")
     parts = [
         f"{_FIRST_LINE}\n\n# Protocol, version {PROTOCOL_VERSION}\n",
         introduction.read_text(encoding="utf-8"),
+        "## A session, from beginning to end\n",
+        "Said by a real daemon with the model `offline`, which needs no key; `→` is the client. "
+        "Large values, figures and the ends of long texts are `…`, pieces of a text are put "
+        "together, and `jsonrpc` and news that come when they may (`context/meterChanged`, "
+        "`daemon/statusChanged`, `session/changed` of each step) are left out.\n",
+        transcript.read_text(encoding="utf-8"),
         "## Client to daemon\n",
         _methods("clientToDaemon"),
         "## Daemon to client\n",

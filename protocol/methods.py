@@ -211,7 +211,7 @@ METHODS: dict[str, Method] = {
             "Stop the running turn; its session/prompt answers with stopReason cancelled.",
         ),
         _ask(
-            "session/find_files",
+            "session/findFiles",
             SessionFindFilesParams,
             SessionFindFilesResult,
             _READ,
@@ -320,7 +320,7 @@ METHODS: dict[str, Method] = {
             "Make room in the context, or plan it.",
         ),
         _ask(
-            "context/undo_compaction",
+            "context/undoCompaction",
             ContextUndoCompactionParams,
             ContextUndoCompactionResult,
             (*_WRITE, -32012),

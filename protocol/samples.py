@@ -161,9 +161,7 @@ PARAMS: dict[str, msgspec.Struct] = {
         expected_revision=12,
     ),
     "session/cancel": session.SessionCancelParams(session_id=SESSION),
-    "session/find_files": session.SessionFindFilesParams(
-        session_id=SESSION, query="sesm", limit=20
-    ),
+    "session/findFiles": session.SessionFindFilesParams(session_id=SESSION, query="sesm", limit=20),
     "context/meter": meter.ContextMeterParams(session_id=SESSION),
     "context/recall": context.ContextRecallParams(
         session_id=SESSION, part_id="part_07", offset=0, limit=4096, pattern="^E "
@@ -179,7 +177,7 @@ PARAMS: dict[str, msgspec.Struct] = {
         dry_run=True,
         expected_revision=12,
     ),
-    "context/undo_compaction": context.ContextUndoCompactionParams(
+    "context/undoCompaction": context.ContextUndoCompactionParams(
         session_id=SESSION, compaction_id="cmp_01"
     ),
     "context/pin": context.ContextPinParams(session_id=SESSION, part_id="part_07", pinned=True),
@@ -249,7 +247,7 @@ RESULTS: dict[str, msgspec.Struct] = {
         meter=METER,
         error=FAILURE,
     ),
-    "session/find_files": session.SessionFindFilesResult(
+    "session/findFiles": session.SessionFindFilesResult(
         files=["src/session methods.py", "src/session_map.py"], partial=False
     ),
     "context/meter": METER,
@@ -300,7 +298,7 @@ RESULTS: dict[str, msgspec.Struct] = {
         summary="[Earlier parts of this conversation were left out here.]",
         asked=["extension claude-sonnet-4-5"],
     ),
-    "context/undo_compaction": context.ContextUndoCompactionResult(revision=14, meter=METER),
+    "context/undoCompaction": context.ContextUndoCompactionResult(revision=14, meter=METER),
     "context/pin": context.ContextPinResult(revision=13),
     "daemon/status": daemon.DaemonStatusResult(
         version="0.1.0",

@@ -52,7 +52,7 @@ An unknown command, or one with words that it does not take, is an error."
       (unless (equal query asked)
         (setq asked query
               found (append (plist-get (jsonrpc-request
-                                        (sidecar-desk-connection desk) :session/find_files
+                                        (sidecar-desk-connection desk) :session/findFiles
                                         `(:sessionId ,(sidecar-session desk) :query ,query)
                                         :timeout 5)
                                        :files)

@@ -139,7 +139,7 @@ The other files of the project that are open, or opened later, join."
   (let* ((desk (sidecar-desk))
          (here (get-text-property (point) 'sidecar-compaction))
          (named (and here (list :compactionId here))))
-    (sidecar--metered desk (plist-get (apply #'sidecar-call desk :context/undo_compaction named)
+    (sidecar--metered desk (plist-get (apply #'sidecar-call desk :context/undoCompaction named)
                                       :meter))
     (message "The compaction is taken back")))
 

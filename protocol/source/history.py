@@ -234,16 +234,16 @@ class CheckpointDiffResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
+    """Go back to a checkpoint, or to before a message.
 
-    `paths` are files or folders, relative to `cwd`. `hunks`, for one file, are the only ones to
-    restore of the `diff` of a dry run, each whole from its `@@` line on; refused if the file
-    changed since. With `markers`, `merge` writes both sides of a clash between conflict markers.
-    Refused while a turn runs.
+    Absent, `scope` is `both`, and `onConflict` is `refuse`. `paths` are files or folders, relative
+    to `cwd`. `hunks`, for one file, are the only ones to restore of the `diff` of a dry run, each
+    whole from its `@@` line on; refused if the file changed since. With `markers`, `merge` writes
+    both sides of a clash between conflict markers. Refused while a turn runs.
     """
 
     session_id: str
-    scope: RestoreScope
+    scope: RestoreScope | msgspec.UnsetType = msgspec.UNSET
     checkpoint_id: str | msgspec.UnsetType = msgspec.UNSET
     before_message_id: str | msgspec.UnsetType = msgspec.UNSET
     on_conflict: OnConflict | msgspec.UnsetType = msgspec.UNSET

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
@@ -32,6 +32,13 @@ logger = logging.getLogger("sidecar.wire")
 
 AT_ONCE = 32
 """One connection's requests in progress; others wait in order."""
+
+
+FORMERLY: Mapping[str, str] = {
+    "context/undo_compaction": "context/undoCompaction",
+    "session/find_files": "session/findFiles",
+}
+"""Deprecated names that answer on, and the methods that they name."""
 
 
 @dataclass(slots=True, eq=False)

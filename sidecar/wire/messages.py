@@ -985,7 +985,7 @@ class CheckpointDiffResult(msgspec.Struct, rename="camel", kw_only=True):
 
 class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
     session_id: str
-    scope: RestoreScope
+    scope: RestoreScope | msgspec.UnsetType = msgspec.UNSET
     checkpoint_id: str | msgspec.UnsetType = msgspec.UNSET
     before_message_id: str | msgspec.UnsetType = msgspec.UNSET
     on_conflict: OnConflict | msgspec.UnsetType = msgspec.UNSET
@@ -1299,7 +1299,7 @@ METHODS: dict[str, Method] = {
             "Stop the running turn; its session/prompt answers with stopReason cancelled.",
         ),
         _ask(
-            "session/find_files",
+            "session/findFiles",
             SessionFindFilesParams,
             SessionFindFilesResult,
             _READ,
@@ -1408,7 +1408,7 @@ METHODS: dict[str, Method] = {
             "Make room in the context, or plan it.",
         ),
         _ask(
-            "context/undo_compaction",
+            "context/undoCompaction",
             ContextUndoCompactionParams,
             ContextUndoCompactionResult,
             (*_WRITE, -32012),

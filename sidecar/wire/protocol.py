@@ -18,7 +18,7 @@ from pygls.protocol import LanguageServerProtocol
 
 from sidecar.core.parts import Json, JsonObject
 from sidecar.wire.connection import Connection
-from sidecar.wire.dispatch import DispatchedWork, Greet, Handler, Ticket, structure
+from sidecar.wire.dispatch import FORMERLY, DispatchedWork, Greet, Handler, Ticket, structure
 from sidecar.wire.error_codes import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -105,7 +105,7 @@ class SidecarProtocol(LanguageServerProtocol):
         return None
 
     def work(self, method: str, params: Json, ticket: Ticket) -> DispatchedWork:
-        known = METHODS.get(method)
+        known = METHODS.get(FORMERLY.get(method, method))
         if known is not None and known.direction == "clientToDaemon":
             handler = self._handlers.get(known.name)
             if not known.available or handler is None:

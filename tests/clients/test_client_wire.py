@@ -129,7 +129,7 @@ SENT = {
         "context": {"open-files": []},
         "expectedRevision": 4,
     },
-    "session/find_files": {"sessionId": "s", "query": "ab", "limit": 3},
+    "session/findFiles": {"sessionId": "s", "query": "ab", "limit": 3},
     "context/meter": {"sessionId": "s"},
     "context/recall": {"sessionId": "s", "partId": "part_1", "pattern": "^E"},
     "daemon/status": {},

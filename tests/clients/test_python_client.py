@@ -166,9 +166,11 @@ def test_both_clients_have_the_same_methods() -> None:
 
 
 def test_a_method_of_the_protocol_has_its_own_name() -> None:
+    # In Python's spelling; ACP has underscores in its own.
+    known = {re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name) for name in METHODS}
     for noun, of in CALLS.items():
         if noun != "document":
-            assert {f"{noun}/{name.rstrip('_')}" for name in public(of)} <= set(METHODS)
+            assert {f"{noun}/{name.rstrip('_')}" for name in public(of)} <= known
 
 
 @pytest.mark.parametrize("folders", [".:{}", "{}:", "bin:{}"])

@@ -81,7 +81,7 @@ def test_a_compaction_is_sent_undone_and_survives_kill(talk: Talk) -> None:
     talk.work()
     before, shown = talk.last, talk.shown()
     done = talk("context/compact", strategy="economic")
-    talk("context/undo_compaction", compactionId=done["compactionId"])
+    talk("context/undoCompaction", compactionId=done["compactionId"])
     assert talk.shown() == shown
     talk("context/compact", strategy="economic")
     talk.say("go on")

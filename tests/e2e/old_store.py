@@ -79,7 +79,7 @@ def write(name: str) -> None:
     )[0]
     place("context/pin", partId=output, pinned=True)
     done = place("context/compact")
-    place("context/undo_compaction", compactionId=done["compactionId"])
+    place("context/undoCompaction", compactionId=done["compactionId"])
     place("context/compact", instructions="dwell on notes.txt")
     last = place.say("create c.txt with `c`")
     place.back(last)

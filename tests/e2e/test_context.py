@@ -29,13 +29,13 @@ def test_every_strategy_in_turn_on_one_session(desk: Desk) -> None:
     desk.work(1, 2)
     assert len(done) > 8
     for compaction in done[::2] + done[1::2]:
-        desk("context/undo_compaction", compactionId=compaction)
-        assert desk.refused("context/undo_compaction", compactionId=compaction).code == -32012
+        desk("context/undoCompaction", compactionId=compaction)
+        assert desk.refused("context/undoCompaction", compactionId=compaction).code == -32012
         desk.check()
         desk.work(1, 1)
     assert len(desk.changes()) == 2 * len(done)
     assert "# src/file_1.py" in desk.shown()
-    assert desk.refused("context/undo_compaction", compactionId="cmp_none").code == -32012
+    assert desk.refused("context/undoCompaction", compactionId="cmp_none").code == -32012
 
 
 def test_a_pinned_part_outlives_every_strategy(desk: Desk) -> None:
@@ -69,7 +69,7 @@ def test_a_killed_daemon_has_compacted_what_it_said(desk: Desk) -> None:
     desk.work(1, 2)
     desk.again()
     meter = desk("context/meter")
-    desk("context/undo_compaction", compactionId=done["compactionId"])
+    desk("context/undoCompaction", compactionId=done["compactionId"])
     assert desk("context/meter")["used"] > meter["used"]
     assert desk.changes() == [(done["compactionId"], "undone")]
     kept = desk.shown()
@@ -85,21 +85,21 @@ def test_a_restart_between_compacting_and_undoing_changes_no_byte(desk: Desk) ->
     before = desk.shown()
     done = desk("context/compact", strategy="gemini")
     desk.again()
-    desk("context/undo_compaction", compactionId=done["compactionId"])
+    desk("context/undoCompaction", compactionId=done["compactionId"])
     assert desk.shown() == before
     desk.work(1, 2)
 
 
 def test_unnamed_the_newest_compaction_that_stands_is_taken_back(desk: Desk) -> None:
     desk.open()
-    assert desk.refused("context/undo_compaction").code == -32012
+    assert desk.refused("context/undoCompaction").code == -32012
     desk.work(3)
     before = desk.shown()
     desk("context/compact", strategy="gemini")
     desk.again()
-    desk("context/undo_compaction")
+    desk("context/undoCompaction")
     assert desk.shown() == before
-    assert desk.refused("context/undo_compaction").code == -32012
+    assert desk.refused("context/undoCompaction").code == -32012
 
 
 def test_nothing_is_rewritten_by_itself_when_that_is_off(desk: Desk) -> None:
@@ -187,7 +187,7 @@ def test_compacting_while_an_answer_streams(desk: Desk) -> None:
     desk.check()
     desk.work(1, 2)
     for one in made:
-        desk("context/undo_compaction", compactionId=one["compactionId"])
+        desk("context/undoCompaction", compactionId=one["compactionId"])
     desk.work(1, 2)
 
 
@@ -216,7 +216,7 @@ def test_compacting_and_undoing_while_a_tool_runs(desk: Desk) -> None:
         made.append(desk("context/compact", strategy="economic")["compactionId"])
         desk.check()
         assert desk.shown() != before
-        desk("context/undo_compaction", compactionId=made[0])
+        desk("context/undoCompaction", compactionId=made[0])
         made.append(desk("context/compact", strategy="picoclaw")["compactionId"])
         desk.check()
 
@@ -236,7 +236,7 @@ def test_several_at_once_at_one_revision(desk: Desk) -> None:
     [made] = desk.answered(asked, CONFLICT)
     assert desk.changes() == [(made["compactionId"], "completed")]
     back = {"compactionId": made["compactionId"]}
-    asked = [desk.send("context/undo_compaction", **back) for _ in range(3)]
+    asked = [desk.send("context/undoCompaction", **back) for _ in range(3)]
     [undone] = desk.answered(asked, NOTHING)
     assert len(desk.changes()) == 2
     stale = desk.refused("context/compact", dryRun=True, expectedRevision=revision)
@@ -260,7 +260,7 @@ def test_media_cuts_steering_and_another_model(desk: Desk) -> None:
         before = desk.shown()
         done = desk("context/compact", strategy=strategy)
         desk.check()
-        desk("context/undo_compaction", compactionId=done["compactionId"])
+        desk("context/undoCompaction", compactionId=done["compactionId"])
         assert desk.shown() == before
         desk("context/compact", strategy=strategy)
         desk.work(1, 1)

@@ -111,7 +111,7 @@ def test_a_fork_has_the_rewrites_of_before_and_outlives_its_parent(desk: Desk) -
     desk.session = newest
     desk.again()
     assert desk.shown() == short
-    desk("context/undo_compaction", compactionId=done["compactionId"])
+    desk("context/undoCompaction", compactionId=done["compactionId"])
     assert "# src/file_1.py" in desk.shown()
     desk.check()
 

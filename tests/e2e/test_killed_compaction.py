@@ -38,7 +38,7 @@ def test_all_of_it_stands_or_none(start: Start, workspace: Path) -> None:
         before = desk.shown()
         done = desk("context/compact", strategy=STRATEGY)
         too_early, too_late = 0.0, time.monotonic() - began[0]
-        desk("context/undo_compaction", compactionId=done["compactionId"])
+        desk("context/undoCompaction", compactionId=done["compactionId"])
         assert desk.shown() == before
         for number in range(ROUNDS):
             delay = (too_early + too_late) / 2
@@ -50,12 +50,12 @@ def test_all_of_it_stands_or_none(start: Start, workspace: Path) -> None:
             if after == before:
                 # A machine that is busy takes longer now than it did at first.
                 too_early, too_late = delay, max(too_late, 1.5 * delay)
-                assert desk.refused("context/undo_compaction").code == -32012
+                assert desk.refused("context/undoCompaction").code == -32012
             else:
                 too_late = delay
                 assert "the server drops the fourth" in after
                 assert len(after) < len(before) / 2
-                desk("context/undo_compaction")
+                desk("context/undoCompaction")
                 assert desk.shown() == before
             api.script(text(f"Seen for the {number}th time."))
             assert desk.say(f"Question {number}")["stopReason"] == "end_turn"

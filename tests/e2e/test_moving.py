@@ -109,7 +109,7 @@ def test_what_was_left_out_is_recalled_and_undone_elsewhere(
     listed = desk("context/recall", partId=done["compactionId"])
     other = there(desk, elsewhere, workspace, desk("session/export")["path"])
     assert other("context/recall", partId=done["compactionId"]) == listed
-    other("context/undo_compaction", compactionId=done["compactionId"])
+    other("context/undoCompaction", compactionId=done["compactionId"])
     assert other.shown() == whole
 
 

@@ -127,7 +127,7 @@ class Played:
         done = client.request("context/compact", params)
         after = client.request("context/preview", params)
         undone = client.request(
-            "context/undo_compaction", {**params, "compactionId": done["compactionId"]}
+            "context/undoCompaction", {**params, "compactionId": done["compactionId"]}
         )
         again = client.request("context/preview", params)
         self.by_hand = (planned, done, before, after, undone, again)

@@ -145,7 +145,7 @@ def test_its_price_and_what_was_foreseen_stand_in_the_audit(desk: Desk, audited:
     assert summary["ways"][f"server {MODEL}"] == summary["ways"][f"extension {MODEL}"]
     # As its prompt was foreseen it would have cost more; the answer is as long as it is.
     assert COST < Decimal(asked["foreseen"]) < Decimal(summary["ways"][f"server {MODEL}"])
-    desk("context/undo_compaction", compactionId=done["compactionId"])
+    desk("context/undoCompaction", compactionId=done["compactionId"])
     assert desk.shown() == before
 
 
@@ -269,7 +269,7 @@ def test_what_is_cancelled_or_killed_meanwhile_leaves_the_session_as_it_was(
     assert by_server(desk.api) == [True]
     assert desk.shown() == before
     assert desk.changes() == []
-    assert desk.refused("context/undo_compaction").code == -32012
+    assert desk.refused("context/undoCompaction").code == -32012
     desk.work(1)
     desk("context/compact", strategy=STRATEGY)
     assert SAID in desk.shown()

@@ -316,9 +316,11 @@ def test_files_are_found_by_a_few_letters(start: Start, workspace: Path) -> None
     for name in ("one_thing.py", "other.md"):
         (workspace / name).write_text("")
     given = {"sessionId": session, "query": "onth"}
-    assert client.request("session/find_files", given) == {
+    # Its old name answers on.
+    assert client.request("session/find_files", given) == client.request("session/findFiles", given)
+    assert client.request("session/findFiles", given) == {
         "files": ["one_thing.py"],
         "partial": False,
     }
     with pytest.raises(Refused, match="limit must be at least 1"):
-        client.request("session/find_files", {**given, "limit": 0})
+        client.request("session/findFiles", {**given, "limit": 0})

@@ -199,9 +199,9 @@ def test_the_thread_is_never_lost(start: Start, tmp_path: Path, policy: str, tur
             now = blocks(desk("context/preview")["request"])
             assert now[: len(earlier)] != earlier
             while now[: len(earlier)] != earlier:
-                desk("context/undo_compaction")
+                desk("context/undoCompaction")
                 now = blocks(desk("context/preview")["request"])
-        assert desk.refused("context/undo_compaction").code == NOTHING
+        assert desk.refused("context/undoCompaction").code == NOTHING
         assert desk.client.stop() == 0
 
 

@@ -182,7 +182,7 @@ class Killing:
                     ask("context/compact", strategy=self.dice.choice(STRATEGIES))
                 case "undo":
                     self.undoing = True
-                    ask("context/undo_compaction")
+                    ask("context/undoCompaction")
                 case "option":
                     chosen = self.dice.choice(POLICIES)
                     self.options.add(chosen)
@@ -240,7 +240,7 @@ class Killing:
                 self.revision = max(self.revision, result["revision"])
             case "context/compact":
                 self.told.rewrites.setdefault(result["compactionId"], "completed")
-            case "context/undo_compaction":
+            case "context/undoCompaction":
                 self.revision = max(self.revision, result["revision"])
             case "session/set_config_option":
                 self.options = {params["value"]}

@@ -143,11 +143,11 @@ def test_a_compaction_is_foreseen_done_and_taken_back(
     told = client.request("context/recall", {**params, "partId": done["compactionId"]})
     assert "look src/file_1.py" in told["content"]
     back = {**params, "compactionId": done["compactionId"]}
-    undone = client.request("context/undo_compaction", back)
+    undone = client.request("context/undoCompaction", back)
     assert undone["meter"]["used"] == meter["used"]
     assert undone["revision"] == undone["meter"]["revision"] > after["revision"]
     assert plain(client.request("context/preview", params)["request"]) == plain(before["request"])
-    assert refused(client, "context/undo_compaction", back).code == -32012
+    assert refused(client, "context/undoCompaction", back).code == -32012
     assert [u["status"] for u in client.updates("compaction_update")] == ["completed", "undone"]
     work(client, api, session, 1)
 
@@ -203,7 +203,7 @@ def test_a_compaction_leaves_what_it_is_told_to_keep_this_once(
     told = client.request("context/breakdown", {"sessionId": session})["segments"]
     how = {s["partId"]: s["presentation"] for s in told if "partId" in s}
     assert (how[first], how.get(second) == "verbatim") == ("verbatim", False)
-    client.request("context/undo_compaction", {"sessionId": session})
+    client.request("context/undoCompaction", {"sessionId": session})
     again = client.request("context/compact", {**params, "dryRun": True})
     assert again["plan"] == planned["plan"]
 
@@ -230,12 +230,12 @@ def test_another_window_sees_all_and_changes_nothing(
     two.request("context/compact", {**params, "strategy": "picoclaw", "dryRun": True})
     for method, given in (
         ("context/compact", {"strategy": "picoclaw"}),
-        ("context/undo_compaction", {"compactionId": done["compactionId"]}),
+        ("context/undoCompaction", {"compactionId": done["compactionId"]}),
         ("context/pin", {"partId": "part", "pinned": True}),
     ):
         error = refused(two, method, {**params, **given})
         assert error.code == -32011
         assert error.data["owner"]["pid"] == one.process.pid
     one.kill()
-    taken = two.request("context/undo_compaction", {**params, "compactionId": done["compactionId"]})
+    taken = two.request("context/undoCompaction", {**params, "compactionId": done["compactionId"]})
     assert taken["meter"]["used"] > done["tokensAfter"]

@@ -83,8 +83,8 @@ export class SessionCalls {
   }
 
   /** Find files of the session's folder by a few letters of their paths. */
-  findFiles(sessionId: string, query: string, { signal, ...rest }: Rest<SessionFindFilesParams, "sessionId" | "query"> & Cancellable = {}): Result<"session/find_files"> {
-    return this.client.request("session/find_files", { sessionId, query, ...rest }, signal ? { signal } : {});
+  findFiles(sessionId: string, query: string, { signal, ...rest }: Rest<SessionFindFilesParams, "sessionId" | "query"> & Cancellable = {}): Result<"session/findFiles"> {
+    return this.client.request("session/findFiles", { sessionId, query, ...rest }, signal ? { signal } : {});
   }
 
   /** Branch off after a message, or as the session is. */
@@ -144,8 +144,8 @@ export class ContextCalls {
   }
 
   /** Take a compaction back, the newest that stands if none is named. */
-  undoCompaction(sessionId: string, compactionId?: string): Result<"context/undo_compaction"> {
-    return this.client.request("context/undo_compaction", { sessionId, ...(compactionId !== undefined && { compactionId }) });
+  undoCompaction(sessionId: string, compactionId?: string): Result<"context/undoCompaction"> {
+    return this.client.request("context/undoCompaction", { sessionId, ...(compactionId !== undefined && { compactionId }) });
   }
 
   /** Keep a part through compactions, or no longer. */
@@ -169,7 +169,7 @@ export class CheckpointCalls {
   }
 
   /** Go back to a checkpoint, or to before a message; a dry run only answers the plan. */
-  restore(sessionId: string, rest: Rest<CheckpointRestoreParams, "sessionId" | "scope"> & Partial<Pick<CheckpointRestoreParams, "scope">>): Result<"checkpoint/restore"> {
+  restore(sessionId: string, rest: Rest<CheckpointRestoreParams, "sessionId">): Result<"checkpoint/restore"> {
     return this.client.request("checkpoint/restore", { sessionId, scope: "both", ...rest });
   }
 

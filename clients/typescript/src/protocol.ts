@@ -1190,16 +1190,16 @@ export interface CheckpointDiffResult {
 }
 
 /**
- * Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
+ * Go back to a checkpoint, or to before a message.
  *
- * `paths` are files or folders, relative to `cwd`. `hunks`, for one file, are the only ones to
- * restore of the `diff` of a dry run, each whole from its `@@` line on; refused if the file
- * changed since. With `markers`, `merge` writes both sides of a clash between conflict markers.
- * Refused while a turn runs.
+ * Absent, `scope` is `both`, and `onConflict` is `refuse`. `paths` are files or folders, relative
+ * to `cwd`. `hunks`, for one file, are the only ones to restore of the `diff` of a dry run, each
+ * whole from its `@@` line on; refused if the file changed since. With `markers`, `merge` writes
+ * both sides of a clash between conflict markers. Refused while a turn runs.
  */
 export interface CheckpointRestoreParams {
   sessionId: string;
-  scope: RestoreScope;
+  scope?: RestoreScope;
   checkpointId?: string;
   beforeMessageId?: string;
   onConflict?: OnConflict;
@@ -1320,7 +1320,7 @@ export interface DaemonRequests {
   /** Run a turn; answered when it ends, a failed one too. An error means none began. */
   "session/prompt": { params: SessionPromptParams; result: SessionPromptResult };
   /** Find files by a few letters of their paths, as a mention is completed. */
-  "session/find_files": { params: SessionFindFilesParams; result: SessionFindFilesResult };
+  "session/findFiles": { params: SessionFindFilesParams; result: SessionFindFilesResult };
   /** Read a session's meter. */
   "context/meter": { params: ContextMeterParams; result: Meter };
   /** Read anything that was ever logged in a session, whole or by pieces. */
@@ -1344,7 +1344,7 @@ export interface DaemonRequests {
   /** Make room in the context, or plan it. */
   "context/compact": { params: ContextCompactParams; result: ContextCompactResult };
   /** Take a compaction back. */
-  "context/undo_compaction": { params: ContextUndoCompactionParams; result: ContextUndoCompactionResult };
+  "context/undoCompaction": { params: ContextUndoCompactionParams; result: ContextUndoCompactionResult };
   /** Keep a part through compactions. */
   "context/pin": { params: ContextPinParams; result: ContextPinResult };
   /** List the states to which a session can go back. */

@@ -69,7 +69,7 @@ export async function carryOut(daemon: Daemon, wish: ContextCompactParams): Prom
 
 /** Take back this compaction, or the newest that stands. */
 export async function undoCompaction(daemon: Daemon, sessions: Sessions, compactionId?: string): Promise<void> {
-  const { meter } = await daemon.request("context/undo_compaction", { sessionId: sessions.id(), ...(compactionId && { compactionId }) });
+  const { meter } = await daemon.request("context/undoCompaction", { sessionId: sessions.id(), ...(compactionId && { compactionId }) });
   void inform(`The compaction was taken back: ${count(meter.used)} tokens.`);
 }
 

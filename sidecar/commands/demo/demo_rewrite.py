@@ -59,7 +59,7 @@ async def rewrite(client: Client, screen: Screen, session: str, forgotten: str |
         part, _, rest = line.partition(":" if forgotten else " ")
         screen.line(shown(f"  part_…{part[-6:]} {rest}", "yellow"))
 
-    await screen.chapter(f"And taken back: context/undo_compaction {compaction}")
+    await screen.chapter(f"And taken back: context/undoCompaction {compaction}")
     undone = await client.context.undo_compaction(session, compaction)
     screen.meter(undone.meter)
     was, now = (

@@ -15,7 +15,7 @@ from sidecar.wire.acp.acp_names import incoming, outgoing
 from sidecar.wire.acp.acp_sessions import AcpMethod, Desk
 from sidecar.wire.acp.capabilities import KEY_HELP, KEY_METHOD, welcome
 from sidecar.wire.connection import folder_at
-from sidecar.wire.dispatch import DispatchedWork, Handler, Ticket, structure
+from sidecar.wire.dispatch import FORMERLY, DispatchedWork, Handler, Ticket, structure
 from sidecar.wire.error_codes import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -88,6 +88,7 @@ class AgentFace:
         return lambda: handle(given, ticket)
 
     def _own(self, name: str, params: Json, ticket: Ticket) -> DispatchedWork:
+        name = FORMERLY.get(name, name)
         known, handler = METHODS.get(name), self._ours.get(name)
         if known is None or known.direction != "clientToDaemon":
             raise RefusedMessage(

@@ -36,7 +36,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         session = await sessions.get(SessionId(params.session_id))
         paths, hunks = given(params.paths), given(params.hunks)
         wish = Wish(
-            params.scope,
+            given(params.scope) or "both",
             given(params.checkpoint_id),
             given(params.before_message_id),
             given(params.on_conflict) or "refuse",

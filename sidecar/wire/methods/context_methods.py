@@ -81,6 +81,6 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         "context/breakdown": breakdown,
         "context/preview": preview,
         "context/compact": compact,
-        "context/undo_compaction": undo,
+        "context/undoCompaction": undo,
         "context/pin": pin,
     }

@@ -109,7 +109,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         "session/close": close,
         "session/set_config_option": set_option,
         "session/prompt": prompt,
-        "session/find_files": find_files,
+        "session/findFiles": find_files,
         "session/cancel": cancel,
     }
 

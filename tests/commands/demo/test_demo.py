@@ -29,7 +29,7 @@ CHAPTERS = (
     "## Goal",
     "context/recall cmp_1",
     "Japanese, to a stranger",
-    "context/undo_compaction cmp_1",
+    "context/undoCompaction cmp_1",
     "byte for byte as before",
     "edit README.md, and another line of greeter.py",
     "checkpoint/list",

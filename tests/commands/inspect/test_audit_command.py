@@ -34,7 +34,7 @@ def test_every_decision_is_a_line_with_its_numbers(desk: Desk, audit: Audit) -> 
     desk.look = lambda given: "word " * 40_000
     desk.work(1, 1)
     done = desk("context/compact", strategy="opencode")
-    desk("context/undo_compaction", compactionId=done["compactionId"])
+    desk("context/undoCompaction", compactionId=done["compactionId"])
     lines = audit(desk.session)
     by: dict[str, list[dict[str, Any]]] = {}
     for line in lines:

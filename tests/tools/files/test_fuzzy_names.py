@@ -1,4 +1,4 @@
-"""Files found by a few letters of their paths, as `session/find_files` gives them."""
+"""Files found by a few letters of their paths, as `session/findFiles` gives them."""
 
 import asyncio
 import os

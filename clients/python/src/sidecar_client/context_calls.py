@@ -109,7 +109,7 @@ class ContextCalls:
             session_id=session_id, compaction_id=given(compaction_id)
         )
         return await self._caller.call(
-            "context/undo_compaction", params, ContextUndoCompactionResult
+            "context/undoCompaction", params, ContextUndoCompactionResult
         )
 
     async def pin(self, session_id: str, part_id: str, pinned: bool) -> ContextPinResult:

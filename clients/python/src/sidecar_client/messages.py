@@ -1370,16 +1370,16 @@ class CheckpointDiffResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
+    """Go back to a checkpoint, or to before a message.
 
-    `paths` are files or folders, relative to `cwd`. `hunks`, for one file, are the only ones to
-    restore of the `diff` of a dry run, each whole from its `@@` line on; refused if the file
-    changed since. With `markers`, `merge` writes both sides of a clash between conflict markers.
-    Refused while a turn runs.
+    Absent, `scope` is `both`, and `onConflict` is `refuse`. `paths` are files or folders, relative
+    to `cwd`. `hunks`, for one file, are the only ones to restore of the `diff` of a dry run, each
+    whole from its `@@` line on; refused if the file changed since. With `markers`, `merge` writes
+    both sides of a clash between conflict markers. Refused while a turn runs.
     """
 
     session_id: str
-    scope: RestoreScope
+    scope: RestoreScope | msgspec.UnsetType = msgspec.UNSET
     checkpoint_id: str | msgspec.UnsetType = msgspec.UNSET
     before_message_id: str | msgspec.UnsetType = msgspec.UNSET
     on_conflict: OnConflict | msgspec.UnsetType = msgspec.UNSET
@@ -1733,7 +1733,7 @@ METHODS: dict[str, Method] = {
             "Stop the running turn; its session/prompt answers with stopReason cancelled.",
         ),
         _ask(
-            "session/find_files",
+            "session/findFiles",
             SessionFindFilesParams,
             SessionFindFilesResult,
             _READ,
@@ -1842,7 +1842,7 @@ METHODS: dict[str, Method] = {
             "Make room in the context, or plan it.",
         ),
         _ask(
-            "context/undo_compaction",
+            "context/undoCompaction",
             ContextUndoCompactionParams,
             ContextUndoCompactionResult,
             (*_WRITE, -32012),

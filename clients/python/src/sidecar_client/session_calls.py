@@ -138,7 +138,7 @@ class SessionCalls(StoredSessionCalls):
     ) -> SessionFindFilesResult:
         """Find files of the session's folder by a few letters of their paths."""
         params = SessionFindFilesParams(session_id=session_id, query=query, limit=given(limit))
-        return await self._caller.call("session/find_files", params, SessionFindFilesResult)
+        return await self._caller.call("session/findFiles", params, SessionFindFilesResult)
 
     async def fork(self, session_id: str, at_message_id: str | None = None) -> SessionForkResult:
         """Fork a session at the end of a message, or at its current end."""

@@ -73,7 +73,7 @@ end
 
 --- Takes the compaction back whose line the cursor is on in the chat, else the newest.
 function commands.undo_compaction()
-  session.ask("context/undo_compaction", { compactionId = chat.compaction_here() }, function(result)
+  session.ask("context/undoCompaction", { compactionId = chat.compaction_here() }, function(result)
     session.metered(result.meter)
   end)
 end

@@ -100,7 +100,7 @@ local function suggest(buffer)
     return
   end
   finding = true
-  daemon.request("session/find_files", { sessionId = session.id, query = query }, function(result)
+  daemon.request("session/findFiles", { sessionId = session.id, query = query }, function(result)
     finding = false
     if typed(buffer) == text then
       offer(#lead, vim.tbl_map(mention, result and result.files or {}))

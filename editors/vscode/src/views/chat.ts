@@ -301,7 +301,7 @@ class Chat implements WebviewViewProvider {
     this.finding = asked;
     const given = { sessionId: this.sessions.id(), query, limit: MOST_FOUND };
     // Nothing found is no failure while one types.
-    const { files } = await this.daemon.request("session/find_files", given, asked.token).catch(() => ({ files: [] }));
+    const { files } = await this.daemon.request("session/findFiles", given, asked.token).catch(() => ({ files: [] }));
     if (this.finding !== asked) return;
     const found = { type: "found", query, files: [...new Set([...(query ? [] : openPaths()), ...files])].slice(0, MOST_FOUND) } as const;
     this.post(found);
