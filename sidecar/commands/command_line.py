@@ -96,7 +96,10 @@ def commands() -> typer.Typer:
 
     @app.command()
     def replay(  # noqa: PLR0913, PLR0917 - one for each option
-        paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of them.")],
+        paths: Annotated[
+            list[Path] | None,
+            typer.Argument(help="Recordings, or folders of them; else agents' own folders."),
+        ] = None,
         policy: Annotated[str, typer.Option(help="The policy to play.")] = "economic",
         window: Annotated[int, typer.Option(help="The model's window in tokens.")] = 200_000,
         compare: Annotated[bool, typer.Option("--compare", help="All policies.")] = False,
@@ -120,7 +123,7 @@ def commands() -> typer.Typer:
 
         vendors = tuple(vendor or ())
         chosen = Options(
-            tuple(paths), policy, window, compare, prices, as_json, html, jobs, sent, vendors
+            tuple(paths or ()), policy, window, compare, prices, as_json, html, jobs, sent, vendors
         )
         if judge or judge_model:
             from sidecar.commands.replay.judge_command import judge as have_judged
@@ -290,7 +293,13 @@ def _moving(app: typer.Typer) -> None:
 
     @app.command("import")
     def read_in(
-        path: Annotated[Path, typer.Argument(help="What was exported, or an agent's recording.")],
+        path: Annotated[
+            Path | None,
+            typer.Argument(
+                help="What was exported, or an agent's recording; of a folder, or else of agents' "
+                "own folders, the newest are listed to choose from."
+            ),
+        ] = None,
         cwd: Annotated[
             Path | None, typer.Option(help="The folder it works in; else the current one.")
         ] = None,

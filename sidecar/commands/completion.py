@@ -12,7 +12,7 @@ LOOKED_UP = "sidecar sessions --ids --limit 200 2>/dev/null"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Offer:
     """An option, or a subcommand; `values`: words, `FILES` or `SESSIONS`; `None`: takes none."""
 
     name: str
@@ -21,30 +21,30 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
+class CommandOffers:
     """A command by its words; `values` of each argument, the last for all that come."""
 
     words: str
-    options: tuple[Choice, ...]
+    options: tuple[Offer, ...]
     arguments: tuple[str, ...]
-    subcommands: tuple[Choice, ...] = ()
+    subcommands: tuple[Offer, ...] = ()
 
 
 def script(shell: str, root: Any) -> str:  # noqa: ANN401 - typer's commands are not public
     return _SCRIPTS[shell](list(_walk("", root)))
 
 
-def _walk(words: str, command: Any) -> Iterator[Completed]:  # noqa: ANN401
+def _walk(words: str, command: Any) -> Iterator[CommandOffers]:  # noqa: ANN401
     below: Mapping[str, Any] = getattr(command, "commands", {})
     options = [one for one in command.params if one.opts[0].startswith("-")]
     named = tuple(
-        Choice(name, _told(one), None if one.is_flag else _values(one))
+        Offer(name, _told(one), None if one.is_flag else _values(one))
         for one in options
         for name in (*one.opts, *one.secondary_opts)
     )
     arguments = tuple(_values(one) for one in command.params if not one.opts[0].startswith("-"))
-    subcommands = tuple(Choice(name, _told(one)) for name, one in below.items())
-    yield Completed(words, (*named, Choice("--help", "Show help.")), arguments, subcommands)
+    subcommands = tuple(Offer(name, _told(one)) for name, one in below.items())
+    yield CommandOffers(words, (*named, Offer("--help", "Show help.")), arguments, subcommands)
     for name, one in below.items():
         yield from _walk(f"{words} {name}".strip(), one)
 
@@ -63,7 +63,7 @@ def _values(one: Any) -> str:  # noqa: ANN401
     return FILES if "path" in type(one.type).__name__.lower() else ""
 
 
-def _bash(commands: list[Completed]) -> str:
+def _bash(commands: list[CommandOffers]) -> str:
     found = 'COMPREPLY+=($(compgen -W "{}" -- "$now"))'
     looked_up = {
         FILES: "compopt -o default",
@@ -84,13 +84,13 @@ complete -F _sidecar sidecar
 """
 
 
-def _zsh(commands: list[Completed]) -> str:
+def _zsh(commands: list[CommandOffers]) -> str:
     looked_up = {
         FILES: "_files",
         SESSIONS: f"found=(${{${{(f)\"$({LOOKED_UP})\"}}%%$'\\t'*}}); compadd -a found",
     }
 
-    def named(choices: tuple[Choice, ...]) -> str:
+    def named(choices: tuple[Offer, ...]) -> str:
         return " ".join(f"'{one.name}:{one.told}'" for one in choices)
 
     cases = _cases(commands, looked_up, "found=({}); _describe sidecar found", named)
@@ -109,10 +109,10 @@ if [ "$funcstack[1]" = "_sidecar" ]; then _sidecar "$@"; else compdef _sidecar s
 
 
 def _cases(
-    commands: list[Completed],
+    commands: list[CommandOffers],
     looked_up: Mapping[str, str],
     found: str,
-    named: Callable[[tuple[Choice, ...]], str],
+    named: Callable[[tuple[Offer, ...]], str],
 ) -> str:
     """What follows an option that takes a value, else the options, else arguments.
 
@@ -142,11 +142,11 @@ def _cases(
     return "\n".join((*lines, "  esac"))
 
 
-def _groups(commands: list[Completed]) -> str:
+def _groups(commands: list[CommandOffers]) -> str:
     return "|".join(one.words for one in commands if one.subcommands and one.words)
 
 
-def _fish(commands: list[Completed]) -> str:
+def _fish(commands: list[CommandOffers]) -> str:
     lines = ["# Completes sidecar in fish.", "complete -c sidecar -f"]
     root, *others = commands
     begins = " ".join(one.name for one in root.subcommands)
@@ -186,7 +186,7 @@ def _fish_words(values: str) -> str:
     return f"-a '({LOOKED_UP})'" if values == SESSIONS else f"-a '{values}'"
 
 
-_SCRIPTS: Mapping[str, Callable[[list[Completed]], str]] = {
+_SCRIPTS: Mapping[str, Callable[[list[CommandOffers]], str]] = {
     "bash": _bash,
     "zsh": _zsh,
     "fish": _fish,

@@ -48,6 +48,8 @@ def meant(session: str | None, *, last: bool) -> tuple[str | None, Path | None]:
     """Returns (session id or its beginning, folder), `None` for any."""
     if session is None:
         return None, None if last else Path.cwd()
+    # Lists shorten ids to what there is room for.
+    session = session.removesuffix("…")
     path = Path(session)
     if session in (".", "..") or os.sep in session or path.is_dir():
         return None, path

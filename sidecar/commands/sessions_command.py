@@ -9,6 +9,7 @@ from rich.table import Table
 from sidecar.commands.terminal import refused, shown, terminal, when
 from sidecar.config import load
 from sidecar.core.errors import StorageFailed
+from sidecar.core.parts import JsonObject
 from sidecar.core.text.visible import visible
 from sidecar.daemon.stores import open_store
 from sidecar.store.format.values import SessionRow
@@ -35,11 +36,30 @@ def show(folder: Path | None, limit: int, search: str = "", *, ids: bool = False
     for heading in ("session", "last used", "turns", "cost", "folder", "title"):
         table.add_column(heading, justify="right" if heading in ("turns", "cost") else "left")
     for row in rows:
-        cost = "unknown" if row.cost is None else f"${row.cost}"
         about = map(shown, (row.cwd, row.title or "(untitled)"))
-        table.add_row(shown(row.id), when(row.updated), str(row.turns), cost, *about)
+        table.add_row(shown(row.id), when(_used(row)), str(row.turns), shown(_cost(row)), *about)
     console.print(table)
     return 0
+
+
+def _recorded(row: SessionRow) -> JsonObject:
+    found = row.settings.get("recorded")
+    return found if isinstance(found, dict) else {}
+
+
+def _used(row: SessionRow) -> int:
+    """Of another agent's session, when that was used last, until it is used here."""
+    ended = _recorded(row).get("ended")
+    unused = _recorded(row).get("turns") == row.turns
+    return ended if isinstance(ended, int) and ended and unused else row.updated
+
+
+def _cost(row: SessionRow) -> str:
+    here = "unknown" if row.cost is None else f"${row.cost}"
+    before = _recorded(row).get("cost")
+    if not isinstance(before, str):
+        return here
+    return f"{here} + ${float(before):.2f} by {_recorded(row).get('by')}"
 
 
 async def _rows(folder: str | None, limit: int) -> tuple[SessionRow, ...]:

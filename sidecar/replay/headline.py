@@ -150,7 +150,7 @@ def told(head: Headline) -> str:
         f"{many}: you paid {head.paid:,.2f} USD; here {head.here:,.2f}, {percent(head.change)}, "
         f"re-reads included, ±{within} % by simulation"
     )
-    if abs(100 * head.change) <= within:
+    if abs(round(100 * head.change)) <= within:
         return f"{figures}: no difference that can be told."
     return f"{figures}: dearer here." if head.change > 0 else f"{figures}."
 

@@ -11,8 +11,8 @@ from sidecar.core.parts import Message, ToolCompleted, ToolError, ToolPart
 from sidecar.core.prompt.prompt import ModelRequest, broken_pairs
 from sidecar.model.messages.encode import encode
 from sidecar.replay.importers.recognition import importers
-from sidecar.session.transfer.bundle_import import Recording
 from sidecar.session.transfer.foreign_import import read_recording
+from sidecar.session.transfer.taken_recording import Recording
 from sidecar.store.format import rows
 from sidecar.store.format.packing import pack
 from tests.core.prompts import alone

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sidecar.commands.replay.asker import Asker, UnreadAnswer
 from sidecar.commands.replay.judge_tables import show_json, show_tables
-from sidecar.commands.replay.replay_command import Options, ended, settings_of
+from sidecar.commands.replay.replay_command import Options, ended, settings_of, with_paths
 from sidecar.commands.terminal import INTERRUPTED, put_out, say
 from sidecar.config import OFFLINE_MODEL, Config, load, user_file
 from sidecar.core.errors import BadRequest, ModelFailed, innermost
@@ -48,6 +48,7 @@ def judge(options: Options, model_id: str = "", limit: int = 3) -> int:
     Exit codes: 0 passed, 1 failed or not judged, 2 bad settings, 130 interrupted.
     """
     try:
+        options = with_paths(options)
         settings = settings_of(options)
         _check(options, limit)
         config, _ = load(workspace=None, environment=os.environ, options={})

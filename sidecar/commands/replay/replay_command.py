@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -37,6 +37,7 @@ from sidecar.replay.compare import (
     sent_last,
 )
 from sidecar.replay.headline import Comparison, compared
+from sidecar.replay.importers.agent_folders import EXPORT, agent_folders, storages
 from sidecar.replay.importers.recognition import SUFFIXES, find_recordings
 from sidecar.replay.page import page
 from sidecar.replay.prices import CARDS, read_card
@@ -45,6 +46,8 @@ from sidecar.replay.vendors import VendorReplay, vendors_json, vendors_page
 
 WINDOW_LEAST = 16_000
 WINDOW_MOST = 10_000_000
+MOST_FAILED = 10
+"""Files that are named as skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ FileOutcome: TypeAlias = ReplayedSession | Subagents | Failed
 def replay(options: Options) -> int:
     """Replays and prints; returns 1 if nothing could be replayed, 2 for bad arguments."""
     try:
+        options = with_paths(options)
         settings = settings_of(options)
         files = [file for path in options.paths for file in find_recordings(path)]
     except BadRequest as error:
@@ -102,10 +106,26 @@ def replay(options: Options) -> int:
     return 0
 
 
+def with_paths(options: Options) -> Options:
+    """Takes agents' own folders where none is given; raises BadRequest without any."""
+    paths = options.paths or tuple(agent_folders(Path.home(), os.environ))
+    if not paths:
+        raise BadRequest(
+            "no folder of Claude Code, Codex, pi or opencode is here: give one", "path"
+        )
+    if not options.paths:
+        say(f"looking in {', '.join(map(str, paths))}")
+    for storage in dict.fromkeys(found for path in paths for found in storages(path)):
+        say(EXPORT.format(path=storage))
+    return replace(options, paths=paths)
+
+
 def _tell_failed(outcomes: Sequence[FileOutcome]) -> None:
-    for outcome in outcomes:
-        if isinstance(outcome, Failed):
-            say(f"skipped: {outcome.why}")
+    failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+    for outcome in failed[:MOST_FAILED]:
+        say(f"skipped: {outcome.why}")
+    if len(failed) > MOST_FAILED:
+        say(f"skipped: {len(failed) - MOST_FAILED} more that could not be replayed")
 
 
 def _played(outcomes: Sequence[FileOutcome]) -> list[ReplayedSession]:

@@ -55,8 +55,21 @@ def find_files(path: Path) -> Iterator[Path]:
         yield path
         return
     for found in sorted(path.rglob("*")):
-        if found.is_file() and (found.suffix in SUFFIXES or found.name == STORE_FILE):
+        named = found.suffix in SUFFIXES or found.name == STORE_FILE
+        if named and found.is_file() and storage_above(found) is None:
             yield found
+
+
+def storage_above(path: Path) -> Path | None:
+    """Finds the folder in which opencode keeps sessions in pieces, above a path."""
+    for folder in path.parents:
+        if (
+            folder.name == "storage"
+            and (folder / "message").is_dir()
+            and (folder / "part").is_dir()
+        ):
+            return folder
+    return None
 
 
 def find_recordings(path: Path) -> Iterator[Path]:

@@ -36,6 +36,8 @@ from sidecar.session.turn.prompt_line import PromptLine
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.view_history import Views
 from sidecar.session.view.whole_view import take_rest
+from sidecar.store.format.bundles import OURS
+from sidecar.store.format.log_records import ImportedRecord, OptionRecord
 from sidecar.tools.rules.permission import Rules
 from sidecar.workspace.variables import shed_import_paths
 
@@ -96,7 +98,18 @@ def compose(
     restore(state)
     if not ownership.read_only:
         replace_gone_policy(state)
+        _take_configured_model(state)
     return state
+
+
+def _take_configured_model(state: State) -> None:
+    """Gives another agent's session the configured model until one was chosen or asked here."""
+    came = state.log.last_record(ImportedRecord)
+    if came is None or came.format == OURS or any(one.created > came.at for one in state.log):
+        return
+    since = (record for record in state.log.records if record.revision > came.revision)
+    if not any(isinstance(one, OptionRecord) and one.config_id == "model" for one in since):
+        state.settings.change("model", state.config.model)
 
 
 def replace_gone_policy(state: State) -> None:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
 
 from sidecar.config import Config
 from sidecar.config.provider_settings import keeps_providers
 from sidecar.core.conversation.turns import first_line
 from sidecar.core.errors import BadRequest, Cancelled, SidecarError
-from sidecar.core.parts import JsonObject, Message, SessionId, SubtaskPart
+from sidecar.core.parts import JsonObject, SessionId, SubtaskPart
 from sidecar.core.prompt.prompt import broken_pairs
 from sidecar.core.text.visible import whole_letters
 from sidecar.session.changes.timeline import Timeline
@@ -40,6 +40,7 @@ from sidecar.session.transfer.bundle_screen import (
     odd,
     screened,
 )
+from sidecar.session.transfer.taken_recording import RECORDED, ReadRecording, left_out, paid_then
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.store.connection import bundle_file
 from sidecar.store.content.changes import weight
@@ -95,31 +96,6 @@ class Imported:
     revision: int
     format: str
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """Another agent's recording as messages; `skipped` names unreadable lines."""
-
-    format: str
-    title: str
-    messages: tuple[Message, ...]
-    skipped: tuple[str, ...]
-
-
-class ReadRecording(Protocol):
-    """Reads a recording, as `session/transfer/foreign_import` does."""
-
-    def __call__(
-        self,
-        source: Path | bytes,
-        format_name: str,
-        name: str,
-        now: int,
-        check: Callable[[], None],
-    ) -> Recording:
-        """Ids begin with `name`, times end at `now`; `check` raises once cancelled."""
-        ...
 
 
 class _Work:
@@ -324,7 +300,11 @@ async def _take_recording(
     trusted = environment.trust(folder).granted
     static = await known_instructions.begin(environment, log.row, trusted, BUILTIN, None)
     epochs.begin(log, static, clock.new_id("cmp"), "new")
-    log.entry.change(turns=len({message.turn_id for message in recording.messages}))
+    turns = len({message.turn_id for message in recording.messages})
+    began, ended = recording.messages[0].created, recording.messages[-1].created
+    then = {"turns": turns, "ended": ended, "cost": paid_then(recording, environment.models)}
+    log.entry.configure({**settings, RECORDED: {**then, "by": recording.format}})
+    log.entry.change(turns=turns, created=began or log.row.created)
     log.writer.note(ImportedRecord(format=recording.format))
 
     def fill() -> Stored:
@@ -334,13 +314,8 @@ async def _take_recording(
 
     stored = await work.run(fill)
     await _store(environment, work, stored, lambda: log.writer.unit(CreatedRecord()))
-    notes = []
-    if recording.skipped:
-        notes.append(
-            f"{len(recording.skipped)} lines could not be read and are left out; the first: "
-            f"{recording.skipped[0]}."
-        )
-    return Imported(log.row.id, log.row.revision, recording.format, tuple(notes))
+    notes = tuple(left_out(recording, settings["model"]))
+    return Imported(log.row.id, log.row.revision, recording.format, notes)
 
 
 def _try_on(environment: Environment, stored: Stored, check: Callable[[], None]) -> None:

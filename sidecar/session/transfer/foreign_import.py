@@ -6,6 +6,7 @@ They fit any provider: valid names and ids, no signatures, a word for images wit
 import gzip
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -36,9 +37,10 @@ from sidecar.core.parts import (
     TurnId,
     base64_of,
 )
-from sidecar.replay.importers.recognition import open_transcript
+from sidecar.replay.bill import bill_of
+from sidecar.replay.importers.recognition import open_transcript, read_bill
 from sidecar.replay.transcript import Compacted, DamagedLine
-from sidecar.session.transfer.bundle_import import Recording
+from sidecar.session.transfer.taken_recording import Recording
 from sidecar.store.content.changes import weight
 from sidecar.store.format.bundles import MOST_BYTES, MOST_LINES
 from sidecar.store.format.signatures import GZIP, SQLITE
@@ -46,6 +48,10 @@ from sidecar.store.format.signatures import GZIP, SQLITE
 MOST_MESSAGES: Final = 100_000
 MOST_SKIPPED: Final = 10_000
 BEGINNING: Final = "(What was said before is not in the recording.)"
+
+SIGNATURES: Final = "Signatures of thinking, which only its own model takes, are left out"
+IMAGES: Final = "Images whose bytes are not there, or which no provider takes, are left out"
+SUMMARIES: Final = "Summaries that the agent wrote of itself are kept, as is what they tell of"
 
 _PIECE = 1024 * 1024
 
@@ -87,8 +93,14 @@ def _read(path: Path, format_name: str, taking: "_Taking", called: str) -> Recor
                 taking.take(entry)
     if not taking.messages:
         raise BadRequest(f"{called} holds no messages that can be read", "params.path")
+    bill = read_bill(path) or bill_of(taking.messages)
     return Recording(
-        transcript.format, transcript.title, tuple(taking.messages), tuple(taking.skipped)
+        transcript.format,
+        transcript.title,
+        tuple(taking.messages),
+        tuple(taking.skipped),
+        tuple(bill),
+        {what: number for what, number in taking.dropped.items() if number},
     )
 
 
@@ -132,6 +144,7 @@ class _Taking:
     check: Callable[[], None]
     messages: list[Message] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
     _parts: int = 0
     _calls: set[str] = field(default_factory=set)
     _bytes: int = 0
@@ -168,6 +181,7 @@ class _Taking:
 
     def note(self, summary: str, at: Millis) -> None:
         if summary.strip() and self.messages:
+            self.dropped[SUMMARIES] += 1
             said = TextPart(self._part_id(), RECORDED_SUMMARY + summary.strip(), "context")
             last = self.messages[-1]
             turn = TurnId(last.turn_id.removeprefix(f"turn_{self.name}"))
@@ -199,11 +213,13 @@ class _Taking:
 
     def _part(self, part: Part) -> Part | None:
         match part:
-            case ReasoningPart(text=text):
+            case ReasoningPart(text=text, metadata=metadata):
+                self.dropped[SIGNATURES] += bool(metadata)
                 return replace(part, metadata={}) if text.strip() else None
             case TextPart(text=text):
                 return replace(part, metadata={}) if text.strip() else None
             case FilePart(media=Media() as media) if not _can_be_sent(media):
+                self.dropped[IMAGES] += 1
                 return TextPart(part.id, f"[{media.media_type}: {part.uri or 'left out'}]", "typed")
             case ToolPart():
                 return self._call(part)
@@ -222,6 +238,7 @@ class _Taking:
         match part.state:
             case ToolCompleted(output=output) as state:
                 media = tuple(one for one in output.media if _can_be_sent(one))
+                self.dropped[IMAGES] += len(output.media) - len(media)
                 kept = replace(output, media=media, whole=None)
                 return replace(called, state=replace(state, output=kept))
             case ToolError(output=output) as state if output is not None:

@@ -106,6 +106,25 @@ def test_another_agents_recording_is_taken_in(tmp_path: Path, folder: Path) -> N
     assert (code, "Hi you" in told) == (0, True)
 
 
+def test_of_a_folder_the_recordings_are_listed_by_title(tmp_path: Path, folder: Path) -> None:
+    line = {"role": "user", "origin": "human", "parts": [{"type": "text", "text": "Hi you"}]}
+    theirs, storage = folder / "theirs", folder / "theirs/storage"
+    for part in ("message", "part"):
+        (storage / part).mkdir(parents=True)
+        (storage / part / "one.json").write_text("{}")
+    (theirs / "a.jsonl").write_text(json.dumps(line) + "\n")
+    code, told = run(tmp_path / "data", folder, "import", "theirs")
+    assert (code, "neutral  Hi you" in told, "theirs/a.jsonl" in told) == (1, True, True)
+    assert told.count("opencode export") == 1
+    assert "one.json" not in told
+    code, told = run(tmp_path / "data", folder, "import", "theirs/storage/part/one.json")
+    assert (code, "opencode export" in told) == (1, True)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    code, told = run(tmp_path / "data", folder, "import", str(empty))
+    assert (code, "There is no recording in" in told) == (1, True)
+
+
 def test_what_cannot_be_done_is_said(tmp_path: Path, folder: Path) -> None:
     code, told = run(tmp_path / "data", folder, "export", "ses_none")
     assert (code, "There are no sessions in" in told) == (1, True)

@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer import foreign_import
 from sidecar.session.transfer.bundle_import import Imported, ImportSource, import_session
 from sidecar.session.transfer.foreign_import import BEGINNING, read_recording
+from sidecar.store.format.log_records import OptionRecord
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import says
 from tests.fakes.validation import refusal
@@ -216,3 +218,41 @@ def test_a_summary_that_a_recording_holds_of_itself_is_kept_as_context(tmp_path:
     assert (part.text, part.source) == (f"{RECORDED_SUMMARY}We built the parser.", "context")
     assert note.turn_id != newest.turn_id
     assert len({note.id, newest.id}) == 2
+
+
+async def test_it_is_bound_to_no_model_until_one_is_chosen_or_asked(desk: Desk) -> None:
+    recording = content(line("user", said("Hi")), line("assistant", said("Hello"))).decode()
+    environment = await desk.sessions.shared.ready()
+    configured = environment.settings.config
+    environment.settings.config = replace(configured, model="offline")
+    made = [
+        await import_session(
+            environment, ImportSource(content=recording), str(desk.workspace), None
+        )
+        for _ in range(2)
+    ]
+    environment.settings.config = replace(configured, model="claude-sonnet-4-6")
+    first, second = [await desk.sessions.get(one.session_id) for one in made]
+    assert inside.row(first).settings["model"] == "claude-sonnet-4-6"
+    inside.configure(second, "model", "claude-opus-5")
+    await inside.log(second).writer.commit(OptionRecord(config_id="model"))
+    await desk.sessions.close(made[1].session_id)
+    again = await desk.sessions.get(made[1].session_id)
+    assert inside.row(again).settings["model"] == "claude-opus-5"
+
+
+async def test_its_date_and_cost_are_kept_and_what_is_left_out_is_said(desk: Desk) -> None:
+    usage = {"prompt": 9, "uncached": 9, "output": 1, "cost": 0.5}
+    recording = content(
+        line("user", said("Hi"), {"type": "image", "media_type": "image/png"}, ts=1_600_000_000.0),
+        line("assistant", said("Hello"), ts=1_600_000_060.0, model="m", usage=usage),
+    ).decode()
+    session, about = await take(desk, content=recording)
+    row = inside.row(session)
+    then = {"turns": 1, "ended": row.created + 60_000, "cost": "0.5", "by": "neutral"}
+    assert row.settings["recorded"] == then
+    # Nothing was paid for it here.
+    assert row.cost == "0"
+    told = " ".join(about.notes)
+    assert "It was recorded with m, and is bound to no model" in told
+    assert "Images whose bytes are not there, or which no provider takes, are left out: 1." in told
