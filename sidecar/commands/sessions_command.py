@@ -30,7 +30,11 @@ def show(folder: Path | None, limit: int, search: str = "", *, ids: bool = False
             print(f"{visible(row.id)}\t{visible(row.title or '(untitled)')}")
         return 0
     if not rows:
-        console.print("No sessions yet. `sidecar demo` plays one, in a store of its own.")
+        place = "" if folder is None else f" in {folder}"
+        console.print(
+            shown(f"There are no sessions{place} yet. `sidecar demo` plays one of its own."),
+            soft_wrap=True,
+        )
         return 0
     table = Table(box=None, pad_edge=False)
     for heading in ("session", "last used", "turns", "cost", "folder", "title"):

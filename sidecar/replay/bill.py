@@ -1,9 +1,10 @@
 """The requests that a recording says were paid for, subagents' too."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
-from sidecar.core.parts import Json, Message, Millis, StepFinishPart, Usage
+from sidecar.core.parts import Json, JsonObject, Message, Millis, StepFinishPart, Usage
 
 DEAREST = 1_000_000
 """USD; a dearer request is none."""
@@ -31,6 +32,16 @@ def billed(
     seen = f"{at} {usage.input} {usage.cache_read} {written}" if at and usage.prompt else ""
     keys = tuple(key for key in (name, seen) if key)
     return BilledRequest(keys, model, usage, _usd(cost), aside)
+
+
+def bill_each(
+    lines: Iterable[tuple[int, JsonObject]],
+    read: Callable[[JsonObject], Iterator[BilledRequest]],
+) -> Iterator[BilledRequest]:
+    """A line with an impossible value tells of no request."""
+    for _, line in lines:
+        with suppress(ValueError, OverflowError, RecursionError):
+            yield from list(read(line))
 
 
 def bill_of(messages: Iterable[Message]) -> list[BilledRequest]:

@@ -28,7 +28,7 @@ th,td{text-align:right;padding:4px 7px;border-bottom:1px solid var(--line);white
 th:first-child,td:first-child{text-align:left}tr.us td{font-weight:600}
 svg{display:block;width:100%;height:auto;min-width:560px}text{fill:var(--soft);font-size:11px}
 .label{paint-order:stroke;stroke:var(--card);stroke-width:3px}.axis{stroke:var(--line)}
-.name{fill:var(--ink)}details{color:var(--soft);font-size:14px}summary{cursor:pointer}
+.name{fill:var(--ink);color:var(--ink)}ul{max-width:75ch;color:var(--soft)}details{color:var(--soft);font-size:14px}summary{cursor:pointer}
 @media print{.card{break-inside:avoid}}
 """
 
@@ -55,7 +55,8 @@ def _money(found: Comparison, sessions: int, settings: Settings) -> str:
     if head is None:
         return ""
     lines = (*caveats(head, found, sessions), prices_told(found, settings.rates))
-    return f"<p><strong>{escape(told(head))}</strong></p><p>{escape(' '.join(lines))}</p>"
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f'<p class="name"><strong>{escape(told(head))}</strong></p><ul>{items}</ul>'
 
 
 def framed(heading: str, body: str) -> str:

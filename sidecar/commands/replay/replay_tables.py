@@ -43,7 +43,7 @@ COLUMNS: Mapping[str, str] = {
     "ours $": "the same requests here, simulated by the same rules, re-reads included",
     "change": "ours against theirs, like for like",
     "paid $": "what the recording comes to, subagents included",
-    "here $": "what was paid, but for this change",
+    "here $": "what was paid, changed by that share",
     "rewrites": "made here",
     "why": (
         "pays: what it saves is more than what it costs; cache cold: after a pause all would have "

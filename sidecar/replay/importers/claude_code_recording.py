@@ -1,12 +1,11 @@
 """Imports Claude Code's recordings: a JSON line per block."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
 from sidecar.core.parts import Json, JsonObject, Media, Millis, Part, ReasoningPart, Usage
-from sidecar.replay.bill import BilledRequest, billed
+from sidecar.replay.bill import BilledRequest, bill_each, billed
 from sidecar.replay.transcript import (
     NO_MODEL,
     NO_OPEN_CALL,
@@ -50,22 +49,24 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 def bill(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[BilledRequest]:
     """Subagents' requests stand in their own lines or files, or in lines of progress."""
-    for _, whole in lines:
-        line, aside = whole, whole.get("isSidechain") is True
-        match whole:
-            case {"type": "progress", "data": {"message": dict(inner)}}:
-                line, aside = inner, True
-            case _:
-                pass
-        match line:
-            case {"type": "assistant", "message": {"usage": dict(used), **message}}:
-                model, at = text_of(message.get("model")), millis(line.get("timestamp"))
-            case _:
-                continue
-        if model != NO_MODEL:
-            with suppress(ValueError):
-                name, cost = text_of(message.get("id")), line.get("costUSD")
-                yield billed(name, at, model, _usage(used), cost, aside=aside)
+    return bill_each(lines, _billed)
+
+
+def _billed(line: JsonObject) -> Iterator[BilledRequest]:
+    aside = line.get("isSidechain") is True
+    match line:
+        case {"type": "progress", "data": {"message": dict(inner)}}:
+            line, aside = inner, True
+        case _:
+            pass
+    match line:
+        case {"type": "assistant", "message": {"usage": dict(used), **message}}:
+            model, at = text_of(message.get("model")), millis(line.get("timestamp"))
+        case _:
+            return
+    if model != NO_MODEL:
+        name, cost = text_of(message.get("id")), line.get("costUSD")
+        yield billed(name, at, model, _usage(used), cost, aside=aside)
 
 
 @dataclass(frozen=True, slots=True)

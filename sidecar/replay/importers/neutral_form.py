@@ -7,7 +7,6 @@
 
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
 from itertools import takewhile
 from typing import Final
 
@@ -21,7 +20,7 @@ from sidecar.core.parts import (
     ToolPart,
     Usage,
 )
-from sidecar.replay.bill import BilledRequest, billed
+from sidecar.replay.bill import BilledRequest, bill_each, billed
 from sidecar.replay.transcript import (
     NO_MODEL,
     Compacted,
@@ -55,14 +54,16 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 
 def bill(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[BilledRequest]:
-    for _, line in lines:
-        used, model = line.get("usage"), text_of(line.get("model"))
-        if line.get("role") != "assistant" or not isinstance(used, dict) or model == NO_MODEL:
-            continue
-        with suppress(ValueError):
-            usage = _usage(line)
-            if usage is not None and usage.prompt:
-                yield billed("", millis(line.get("ts")), model, usage, used.get("cost"))
+    return bill_each(lines, _billed)
+
+
+def _billed(line: JsonObject) -> Iterator[BilledRequest]:
+    used, model = line.get("usage"), text_of(line.get("model"))
+    if line.get("role") != "assistant" or not isinstance(used, dict) or model == NO_MODEL:
+        return
+    usage = _usage(line)
+    if usage is not None and usage.prompt:
+        yield billed("", millis(line.get("ts")), model, usage, used.get("cost"))
 
 
 def _line(writer: TranscriptWriter, line: JsonObject) -> Iterator[TranscriptEntry | str]:

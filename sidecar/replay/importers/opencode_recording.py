@@ -5,12 +5,11 @@
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
 from sidecar.core.parts import FilePart, Json, JsonObject, Millis, Part, ReasoningPart, Usage
-from sidecar.replay.bill import BilledRequest, billed
+from sidecar.replay.bill import BilledRequest, bill_each, billed
 from sidecar.replay.transcript import (
     Compacted,
     DamagedLine,
@@ -58,14 +57,18 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 
 def bill(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[BilledRequest]:
-    for _, line in lines:
-        for message in objects(line.get("messages")) or [line]:
-            match message:
-                case {"info": dict(info), "parts": list(parts)} if info.get("role") == "assistant":
-                    with suppress(ValueError, OverflowError):
-                        yield from _billed(info, objects(parts))
-                case _:
-                    pass
+    messages = (
+        (number, message)
+        for number, line in lines
+        for message in objects(line.get("messages")) or [line]
+    )
+    return bill_each(messages, _of_message)
+
+
+def _of_message(message: JsonObject) -> Iterator[BilledRequest]:
+    info, parts = message.get("info"), message.get("parts")
+    if isinstance(info, dict) and info.get("role") == "assistant":
+        yield from _billed(info, objects(parts))
 
 
 def _billed(info: JsonObject, parts: Sequence[JsonObject]) -> Iterator[BilledRequest]:

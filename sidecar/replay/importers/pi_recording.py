@@ -1,12 +1,11 @@
 """Imports pi's recordings: one JSON line per message and compaction."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Final
 
 from sidecar.core.parts import Json, JsonObject, Millis, Part, ReasoningPart, Usage
-from sidecar.replay.bill import BilledRequest, billed
+from sidecar.replay.bill import BilledRequest, bill_each, billed
 from sidecar.replay.transcript import (
     NO_OPEN_CALL,
     Compacted,
@@ -39,16 +38,18 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 
 def bill(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[BilledRequest]:
-    for _, line in lines:
-        match line:
-            case {"type": "message", "message": {"role": "assistant", "usage": dict(used), **told}}:
-                with suppress(ValueError):
-                    given, at = used.get("cost"), millis(line.get("timestamp"))
-                    cost = given.get("total") if isinstance(given, dict) else None
-                    usage, model = _usage(used) or Usage(), text_of(told.get("model"))
-                    yield billed(text_of(line.get("id")), at, model, usage, cost)
-            case _:
-                pass
+    return bill_each(lines, _billed)
+
+
+def _billed(line: JsonObject) -> Iterator[BilledRequest]:
+    match line:
+        case {"type": "message", "message": {"role": "assistant", "usage": dict(used), **told}}:
+            given, at = used.get("cost"), millis(line.get("timestamp"))
+            cost = given.get("total") if isinstance(given, dict) else None
+            usage, model = _usage(used) or Usage(), text_of(told.get("model"))
+            yield billed(text_of(line.get("id")), at, model, usage, cost)
+        case _:
+            pass
 
 
 def _line(writer: TranscriptWriter, number: int, line: JsonObject) -> Iterator[TranscriptEntry]:

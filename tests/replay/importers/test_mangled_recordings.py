@@ -88,6 +88,8 @@ def test_any_value_may_be_anything_else(importer: Importer) -> None:
                 put(lines, place, odd)
             importer.recognises(lines)
             check(importer.entries(iter(list(enumerate(lines, 1)))), len(lines))
+            bill = getattr(importer, "bill", lambda _: ())
+            assert all(one.cost is None or one.cost > 0 for one in bill(enumerate(lines, 1)))
 
 
 @pytest.mark.parametrize("name", FORMATS)
