@@ -79,7 +79,7 @@ class Past:
         bundle = str(elsewhere / "bundle.sidecar")
         yield ("--version",)
         yield ("--help",)
-        yield from (("sessions",), ("sessions", "--here"), ("models",))
+        yield from (("sessions",), ("sessions", "--here"), ("models",), ("completion", "bash"))
         yield ("inspect", first)
         yield ("inspect", "--last", "--json")
         yield ("report", first)

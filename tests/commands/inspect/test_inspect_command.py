@@ -160,7 +160,7 @@ def test_the_session_can_be_named_in_several_ways(
     assert (code, first in said, second in said) == (1, True, True)
     code, said = inspect("nonesuch")
     assert code == 1
-    assert "No session's id is, or begins with, “nonesuch”. `sidecar sessions`" in said
+    assert "There is no session whose id is, or begins with, “nonesuch”. `sidecar sessions`" in said
     monkeypatch.chdir(tmp_path)
     code, said = inspect()
     assert (code, f"There is no session in {tmp_path}." in said) == (1, True)

@@ -88,4 +88,4 @@ def test_where_it_goes_and_what_is_said(report: Report, data: Path, tmp_path: Pa
     code, said = report(session, tmp_path / "none/page.html")
     assert (code, "cannot be written: No such file" in said) == (1, True)
     code, said = report("nonesuch")
-    assert (code, "No session's id is, or begins with" in said) == (1, True)
+    assert (code, "There is no session whose id is, or begins with" in said) == (1, True)
