@@ -12,6 +12,7 @@ from sidecar.replay.compare import ReplayedSession, Settings, Subagents, replay_
 from sidecar.replay.headline import compared, headline, percent, prices_told, told
 from sidecar.replay.summary import figures, legend, reference_of
 from tests.replay.neutral_files import long_recording, recording, write
+from tests.replay.recorded import AT_HAND, SESSIONS
 from tests.replay.talks import RATES
 
 DEAR = Rates(1e-5, 5e-5, 1.25e-5, 1e-6)
@@ -222,3 +223,16 @@ def test_every_column_is_explained_and_no_other(tmp_path: Path) -> None:
     for column in alone:
         assert f"{column}: " in legend(alone)
     assert "ratio: " not in legend(alone)
+
+
+@AT_HAND
+def test_a_real_session_in_two_forms_is_one_with_its_subagents() -> None:
+    [raw] = (SESSIONS / "raw").glob("claude-cli-15a48867*")
+    [neutral] = (SESSIONS / "normalised").glob("claude-cli-15a48867*")
+    both = headline(compared([played(raw), played(neutral)]))
+    alone = headline(compared([played(raw)]))
+    assert both is not None
+    assert alone is not None
+    assert (both.sessions, both.copies) == (1, 1)
+    assert both.aside == alone.aside > 0
+    assert both.paid == pytest.approx(alone.paid)
