@@ -36,8 +36,7 @@ from sidecar.session.turn.prompt_line import PromptLine
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.view_history import Views
 from sidecar.session.view.whole_view import take_rest
-from sidecar.store.format.bundles import OURS
-from sidecar.store.format.log_records import ImportedRecord, OptionRecord
+from sidecar.store.format.log_records import OURS, ImportedRecord, OptionRecord
 from sidecar.tools.rules.permission import Rules
 from sidecar.workspace.variables import shed_import_paths
 
