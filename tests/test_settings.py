@@ -89,15 +89,20 @@ def test_whatever_stands_in_a_file_is_taken_or_told(name: str, restricted: bool)
         ("claude-opus-5-5", "work/x", False),
         ("work/y", "work/x", True),
         ("openai/gpt-5", "openai/gpt-5-mini", True),
-        ("openai/gpt-5", "claude-haiku-4-5", True),
+        ("openai/gpt-5", "claude-haiku-4-5", False),
         ("openai/gpt-5", "work/x", False),
     ],
 )
 def test_a_workspace_chooses_no_provider_by_a_models_name(
     name: str, own: str, theirs: str, is_taken: bool
 ) -> None:
-    user = {"model": own, "providers": {"work": {"kind": "openai"}}}
-    layers = [Layer("user", user), Layer("theirs", {name: theirs}, restricted=True)]
-    config, problems = merge(layers)
-    assert (getattr(config, name) == theirs) == is_taken
-    assert ["may not choose the provider" in one.message for one in problems] == [True][is_taken:]
+    user = {"providers": {"work": {"kind": "openai"}}}
+    workspace = Layer("theirs", {name: theirs}, restricted=True)
+    for layers in (
+        [Layer("user", {**user, "model": own}), workspace],
+        [Layer("user", user), workspace, Layer("editor", {"model": own})],
+    ):
+        config, problems = merge(layers)
+        refused = [one for one in problems if "may not choose the provider" in one.message]
+        assert len(refused) == (not is_taken)
+        assert theirs not in (config.model, config.summary_model) or is_taken

@@ -94,20 +94,29 @@ _MODELS = frozenset({"model", "summary_model"})
 
 def resolve(layers: Iterable[Layer]) -> Resolved:
     """Merges layers, weakest first; lists with `adds_up` are joined."""
-    chosen: dict[str, object] = {}
-    origins: dict[str, tuple[Origin, ...]] = {}
-    problems: list[Problem] = []
-    for layer in layers:
-        for given in _flat(layer.values):
-            problem = _choose(layer, given, chosen, origins)
-            if problem:
-                problems.append(problem)
+    told = tuple(layers)
+    own, _, _ = _chosen((layer for layer in told if not layer.restricted), {})
+    chosen, origins, problems = _chosen(told, own)
     tables = {name: kind(**_table(name, chosen)) for name, kind in TABLES.items()}
     plain = {key: value for key, value in chosen.items() if "." not in key}
     provider = tables["provider"]
     plain.setdefault("model", default_model(bool(provider.api_key or provider.base_url)))
     config = Config(**tables, **plain)  # type: ignore[arg-type] # each is read by its reader
-    return Resolved(config, origins, tuple(problems))
+    return Resolved(config, origins, problems)
+
+
+def _chosen(
+    layers: Iterable[Layer], own: Mapping[str, object]
+) -> tuple[dict[str, object], dict[str, tuple[Origin, ...]], tuple[Problem, ...]]:
+    """Returns values, their origins and problems; `own`: what the user's layers choose."""
+    chosen: dict[str, object] = {}
+    origins: dict[str, tuple[Origin, ...]] = {}
+    problems = [
+        _choose(layer, given, chosen, origins, own)
+        for layer in layers
+        for given in _flat(layer.values)
+    ]
+    return chosen, origins, tuple(filter(None, problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +153,7 @@ def _choose(
     given: _Given,
     chosen: dict[str, object],
     origins: dict[str, tuple[Origin, ...]],
+    own: Mapping[str, object],
 ) -> Problem | None:
     def problem(message: str, *, unknown: bool = False) -> Problem:
         # Keys and values of any length reach an editor's dialog.
@@ -165,7 +175,7 @@ def _choose(
     if (
         layer.restricted
         and given.name in ("model", "summary_model")
-        and not _keeps_providers(str(value), chosen)
+        and not _keeps_providers(str(value), own)
     ):
         return problem(
             "a workspace may not choose the provider. Set it in your own configuration file."
@@ -182,11 +192,11 @@ def _choose(
     return problem(doubt, unknown=True) if doubt else None
 
 
-def _keeps_providers(model: str, chosen: Mapping[str, object]) -> bool:
-    own, providers = chosen.get("model", ""), chosen.get("providers", ())
-    assert isinstance(own, str)
+def _keeps_providers(model: str, own: Mapping[str, object]) -> bool:
+    users, providers = own.get("model", ""), own.get("providers", ())
+    assert isinstance(users, str)
     assert isinstance(providers, tuple)
-    return keeps_providers(model, own, providers)
+    return keeps_providers(model, users, providers)
 
 
 def _unknown(given: _Given) -> str:

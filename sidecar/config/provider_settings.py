@@ -73,9 +73,9 @@ def provider_of(model: str, providers: Iterable[NamedProvider]) -> NamedProvider
 
 
 def keeps_providers(model: str, own: str, providers: Iterable[NamedProvider]) -> bool:
-    """Whether a file may name `model`: of the usual provider, or that of the user's `own` model."""
+    """Whether a file may name `model`: one of the provider of the user's `own` model."""
     told = tuple(providers)
-    return provider_of(model, told) in (None, provider_of(own, told))
+    return provider_of(model, told) == provider_of(own, told)
 
 
 def with_keys(

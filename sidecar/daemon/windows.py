@@ -194,7 +194,7 @@ class EditorWindow:
                 before, resolved = resolved, await asyncio.to_thread(read)
                 if resolved == before:
                     return
-                self.sessions.reload(resolved)
+                self.sessions.reload(settings, resolved)
             shared.observer.configure(settings.config.alerts)
             self._set_level(settings.config.log)
 

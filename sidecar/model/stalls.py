@@ -4,6 +4,7 @@ A transport's timeout covers the next byte only.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -28,6 +29,12 @@ LEAST_PIECES = 1_000
 PINGS = frozenset({"ping", "keepalive"})
 PER_EVENT = 1024 * 1024
 """Bytes of one event beyond its share: names, signatures, JSON escapes."""
+
+MOST_LINES = 1_000
+"""Of one event; for each the SDK's decoder copies those before."""
+SLICE = 64 * 1024
+"""Bytes decoded at once; a packed answer's piece may have many more."""
+_BORDERS = re.compile(rb"\n\n|\r\r|\r\n\r\n")
 
 
 class CutEvent(Protocol):
@@ -117,7 +124,7 @@ class InTime:
     def __init__(self, inner: EventCutter, limits: AnswerLimits) -> None:
         self._inner = inner
         self._limits = limits
-        self._unread = 0
+        self._unread = self._unread_lines = 0
 
     async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[CutEvent]:
         given, now = self._limits, asyncio.get_running_loop().time
@@ -137,17 +144,29 @@ class InTime:
                     if now() >= ends:
                         raise self._late(now() - began) from None
                     raise Stalled(given.stall) from None
-                self._unread = 0
+                self._unread = self._unread_lines = 0
                 if event.event not in PINGS:
                     content = now()
                 yield event
 
     async def _counted(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for piece in pieces:
-            self._unread += len(piece)
-            if self._unread > 2 * self._limits.most + PER_EVENT:
-                raise self._limits.too_large(f"{self._unread >> 10} KiB of one event")
-            yield piece
+            for at in range(0, len(piece), SLICE):
+                part = piece[at : at + SLICE]
+                self._check(part)
+                if at:
+                    # Whole events are read without an await.
+                    await asyncio.sleep(0)
+                yield part
+
+    def _check(self, part: bytes) -> None:
+        self._unread += len(part)
+        if self._unread > 2 * self._limits.most + PER_EVENT:
+            raise self._limits.too_large(f"{self._unread >> 10} KiB of one event")
+        first, *rest = map(_lines, _BORDERS.split(part))
+        if max(self._unread_lines + first, *rest, 0) > MOST_LINES:
+            raise self._limits.too_large(f"{MOST_LINES} lines of one event")
+        self._unread_lines = rest[-1] if rest else self._unread_lines + first
 
     def _late(self, seconds: float) -> Endless:
         given = self._limits
@@ -157,3 +176,7 @@ class InTime:
                 "which is what it may have, do not take so long"
             )
         return Endless(f"the model sent nothing but pings for {given.quiet:g} seconds")
+
+
+def _lines(part: bytes) -> int:
+    return part.count(b"\n") + part.count(b"\r")

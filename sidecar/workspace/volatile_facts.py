@@ -40,13 +40,15 @@ GitEnvironment = NewType("GitEnvironment", dict[str, str])
 class Git:
     """The branch, and changed files as lines of `git status --short`.
 
-    Of deleted ones the number: a foreign `.git/index` would name another folder's files so.
+    Of deleted and unmerged ones the number: a foreign `.git/index` would name another folder's
+    files so.
     """
 
     branch: str
     changed: tuple[str, ...]
     more: int = 0
     deleted: int = 0
+    unmerged: int = 0
 
 
 def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -> str:
@@ -59,7 +61,8 @@ def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -
     lines = [f"Date: {day.isoformat()}"]
     if git is not None:
         lines += [f"Git branch: {git.branch}", *_bounded("Changed files", git.changed, git.more)]
-        lines += [f"Deleted files: {git.deleted}"] if git.deleted else []
+        counted = {"Deleted files": git.deleted, "Unmerged files": git.unmerged}
+        lines += [f"{name}: {number}" for name, number in counted.items() if number]
     if shown:
         lines += _in_editor(shown, cwd)
     text = "\n".join(lines)
@@ -159,10 +162,12 @@ def parse_status(output: bytes) -> Git | None:
         return None
     branch = head.removeprefix("No commits yet on ").split("...")[0]
     changed: list[str] = []
-    deleted = 0
+    deleted = unmerged = 0
     rest = iter(fields[1:-1])
     for field in rest:
-        if "D" in field[:2]:
+        if "U" in field[:2] or field[:2] in ("AA", "DD"):
+            unmerged += 1
+        elif "D" in field[:2]:
             deleted += 1
         else:
             changed.append(field)
@@ -171,7 +176,7 @@ def parse_status(output: bytes) -> Git | None:
             next(rest, None)
     changed.sort(key=lambda line: line[3:])
     shown = tuple(_line(line) for line in changed[:MAX_CHANGED])
-    return Git(_line(branch), shown, max(0, len(changed) - MAX_CHANGED), deleted)
+    return Git(_line(branch), shown, max(0, len(changed) - MAX_CHANGED), deleted, unmerged)
 
 
 async def _read_up_to(stream: asyncio.StreamReader | None, limit: int) -> bytes:

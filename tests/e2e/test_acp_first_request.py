@@ -12,6 +12,7 @@ import pytest
 
 from tests.e2e.lines import LineClient, allow, dismiss
 from tests.e2e.plain import each_ending_well
+from tests.e2e.resident import until
 
 pytestmark = pytest.mark.long
 
@@ -86,5 +87,5 @@ def test_a_command_that_the_client_began_late_is_ended(
     client.notify("session/cancel", {"sessionId": session})
     assert client.result(turn)["stopReason"] == "cancelled"
     cancelled.set()
-    client.request("session/list", {})
+    until(lambda: len(asked) == 2)
     assert asked == ["terminal/kill late", "terminal/release late"]

@@ -58,3 +58,17 @@ def test_the_last_window_that_closes_a_session_ends_it(window: Open, workspace: 
     first.request("session/close", {"sessionId": session})
     assert first.result(turn)["stopReason"] == "cancelled"
     assert first.request("daemon/status", {})["sessions"] == []
+
+
+def test_a_window_that_closes_a_session_leaves_others_their_own_rules(
+    window: Open, workspace: Path
+) -> None:
+    first = window(options={**TRUSTED, "permissions": {"allow": ["shell:touch *"]}})
+    second = window(options={"workspaceTrusted": False})
+    session = first.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    first.result(prompt(first, session, "run `touch allowed`"))
+    second.request("session/load", {"sessionId": session})
+    first.request("session/close", {"sessionId": session})
+    second.result(prompt(second, session, "run `touch done`"))
+    assert (workspace / "allowed").exists()
+    assert not (workspace / "done").exists()

@@ -124,3 +124,10 @@ async def test_a_packed_error_can_be_read(models: Models) -> None:
     headers = {"content-type": "application/json", "content-encoding": "gzip"}
     with OddServer(400, headers, lambda: iter([packed])) as server:
         assert "TULIP" in await refusal(models, "anthropic", server)
+
+
+async def test_an_event_of_many_lines_is_given_up(models: Models) -> None:
+    """The SDK's decoder copies all lines of an event for each."""
+    stream = {"content-type": "text/event-stream"}
+    with OddServer(200, stream, lambda: iter([b":\n" * MIB])) as server:
+        assert "lines of one event" in await refusal(models, "anthropic", server)

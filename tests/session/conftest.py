@@ -131,7 +131,12 @@ class Desk:
 
     def reload(self, config: Config) -> None:
         """Have the sessions take settings over that were read again."""
-        self.sessions.reload(Resolved(config, {}, ()))
+        self.take(Resolved(config, {}, ()))
+
+    def take(self, resolved: Resolved) -> None:
+        known = self.sessions.shared.known
+        assert known is not None
+        self.sessions.reload(known.settings, resolved)
 
     async def ask(self, session: Session, text: str = "go", **given: Any) -> PromptResult:
         async with asyncio.timeout(LIMIT):

@@ -44,7 +44,7 @@ def test_a_block_tells_all_that_an_editor_shows() -> None:
             {"path": "no message"},
         ],
     }  # fmt: skip
-    assert block(shown, Git("main", (" M a.py", "?? x"), 2, 3)).split("\n") == [
+    assert block(shown, Git("main", (" M a.py", "?? x"), 2, 3, 1)).split("\n") == [
         "Date: 2026-11-21",
         "Git branch: main",
         "Changed files:",
@@ -52,6 +52,7 @@ def test_a_block_tells_all_that_an_editor_shows() -> None:
         "  ?? x",
         "  … and 2 more",
         "Deleted files: 3",
+        "Unmerged files: 1",
         "Open files:",
         "  a.py",
         "  b c.py",
@@ -163,6 +164,12 @@ async def test_another_folders_names_are_not_told(tmp_path: Path) -> None:
     assert found.changed == ("?? own",)
     git(work, "config", "core.worktree", str(private))
     assert await read_git(work, True, git_environment(os.environ)) is None
+
+
+@pytest.mark.parametrize("mark", ["UU", "AA", "DD", "AU", "DU"])
+def test_of_unmerged_files_the_number_is_told(mark: str) -> None:
+    found = parse_status(f"## main\0{mark} secret-name\0 M a\0".encode())
+    assert found == Git("main", (" M a",), unmerged=1)
 
 
 async def test_a_submodules_state_is_read(tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
 """A daemon's open sessions."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
+from typing import TypeVar
 
 from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.core.parts import SessionId
@@ -12,6 +13,8 @@ from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import Event, StatusChanged, Watcher
 from sidecar.store.format.values import Owner
+
+T = TypeVar("T")
 
 HEARTBEAT = 5.0
 """Seconds between beats on the daemon's leases."""
@@ -90,10 +93,12 @@ class OpenSessions:
         self._by_id[session.id] = session
 
     async def close(self, session: Session) -> None:
-        async with self.ended(session):
+        async def let_go() -> None:
             # Another call may have ended it, and somebody opened it anew.
             if self.find(session.id) is None:
                 await self._release(session)
+
+        await self.end(session, let_go)
         await self.end_unused()
 
     async def end_unused(self) -> None:
@@ -102,24 +107,45 @@ class OpenSessions:
         opening = () if self.opening_with is None else (self.opening_with,)
         await self.windows.end_unused((*used, *opening))
 
-    @asynccontextmanager
-    async def ended(self, session: Session) -> AsyncIterator[None]:
-        """Ends a session, which nobody opens before the block is left. Keeps the lease."""
-        if self.find(session.id) is not session:
-            await self._settled(session.id)
-            yield
-            return
-        # First: its clients must hear that its alerts end.
-        session.environment.forget(session.id)
-        del self._by_id[session.id]
-        _, gone = self._ending[session.id] = session, asyncio.Event()
+    async def end(self, session: Session, then: Callable[[], Awaitable[T]]) -> T:
+        """Ends a session, then does `then` before anybody opens it, though the caller is cancelled.
+
+        Keeps the lease.
+        """
+        assert self.group is not None
+        ends = self.find(session.id) is session
+        if ends:
+            # First: its clients must hear that its alerts end.
+            session.environment.forget(session.id)
+            del self._by_id[session.id]
+            self._ending[session.id] = session, asyncio.Event()
+        ending = self._end_whole(session, then, ends=ends)
         try:
-            await session.end()
-            await session.ended()
-            yield
+            done = await asyncio.shield(self.group.create_task(ending))
+        except RuntimeError:
+            # The group takes no task any more: the daemon ends.
+            done = await ending
+        if isinstance(done, Exception):
+            raise done
+        return done
+
+    async def _end_whole(
+        self, session: Session, then: Callable[[], Awaitable[T]], *, ends: bool
+    ) -> T | Exception:
+        """Returns a failure: raised, it would end the daemon's task group."""
+        try:
+            if ends:
+                await session.end()
+                await session.ended()
+            else:
+                await self._settled(session.id)
+            return await then()
+        except Exception as error:  # noqa: BLE001 - see above
+            return error
         finally:
-            del self._ending[session.id]
-            gone.set()
+            if ends:
+                _, gone = self._ending.pop(session.id)
+                gone.set()
 
     async def _settled(self, session_id: SessionId) -> None:
         """Waits while a session ends, which still writes."""

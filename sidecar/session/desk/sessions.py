@@ -8,6 +8,7 @@ from pathlib import Path
 from time import monotonic
 
 from sidecar.config.layers import Resolved
+from sidecar.config.reload import CurrentSettings
 from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
 from sidecar.session.compaction.session_handoff import drafted, handoff, standing
 from sidecar.session.desk.delegation import delegate
@@ -66,10 +67,10 @@ class Sessions:
         self._describe = describe
         self._started = monotonic()
 
-    def reload(self, resolved: Resolved) -> None:
-        if (known := self.shared.known) is not None:
-            own = [session for session in self.open if session.environment is known]
-            take_over(known.settings, own, resolved)
+    def reload(self, settings: CurrentSettings, resolved: Resolved) -> None:
+        """Has an environment's `settings` and sessions take over what was read again."""
+        own = [session for session in self.open if session.environment.settings is settings]
+        take_over(settings, own, resolved)
 
     def leave(self) -> None:
         """Leaves the closed window's turns going."""
@@ -240,10 +241,13 @@ class Sessions:
         return session
 
     def _takes_over(self, session: Session, environment: Environment) -> bool:
-        """Whether `environment` takes over from a lost window."""
-        of = session.environment
-        gone = self.open.windows.is_left(of) and not session.prompts.busy
-        return gone and of.store is environment.store
+        """Whether `environment` takes over from a window that is lost, or let go of the session."""
+        of, audience = session.environment, session.audience
+        if of is environment or of.store is not environment.store or session.prompts.busy:
+            return False
+        # One that nobody has yet is opened for a request that waits for it.
+        let_go = bool(audience.connected) and not any(map(audience.is_own, audience.connected))
+        return let_go or self.open.windows.is_left(of)
 
     async def rename(self, session_id: SessionId, wanted: str) -> str:
         """Opens no session: an open one has the rules of the window that opened it.
@@ -290,9 +294,8 @@ class Sessions:
         session = await self.get(session_id)
         await session.writable(None)
         check_idle(session.prompts.busy and not force, "delete with force, which cancels it")
-        async with self.open.ended(session):
-            ground, row = self._ground(environment), session.row
-            return await delete(ground, environment.workspaces, row)
+        ground, row = self._ground(environment), session.row
+        return await self.open.end(session, lambda: delete(ground, environment.workspaces, row))
 
     def _ground(self, environment: Environment) -> Ground:
         return ground_of(environment.store, environment.clock.now, self.open.owner)

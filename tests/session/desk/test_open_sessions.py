@@ -149,7 +149,11 @@ async def test_who_asks_for_a_session_that_is_closing_waits_for_its_end(
     assert (await desk.ask(again)).stop_reason == "end_turn"
 
 
-async def test_a_session_that_is_closing_is_opened_again_behind_its_end(desk: Desk) -> None:
+@pytest.mark.parametrize("is_cancelled", [False, True])
+async def test_a_session_that_is_closing_is_opened_again_behind_its_end(
+    desk: Desk, is_cancelled: bool
+) -> None:
+    """Though the request to close it is cancelled, as by a window that ends next."""
     session = await desk.open()
     begun = Hold()
     desk.script([begun, *says("Never said.")])
@@ -157,6 +161,9 @@ async def test_a_session_that_is_closing_is_opened_again_behind_its_end(desk: De
     await begun.reached.wait()
     closing = asyncio.ensure_future(desk.sessions.close(session.id))
     await asyncio.sleep(0)
+    if is_cancelled:
+        await asyncio.sleep(0)
+        closing.cancel()
     again = await desk.sessions.get(session.id)
     await asyncio.gather(closing, turn, return_exceptions=True)
     desk.script(says("Yes."))

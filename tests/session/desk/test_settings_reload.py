@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from sidecar.config import Layer, PermissionSettings
-from sidecar.config.layers import resolve
+from sidecar.config.layers import Resolved, resolve
+from sidecar.config.reload import CurrentSettings
 from sidecar.core.parts import ToolError, ToolPart
 from sidecar.session.log.events import Notice
 from tests.fakes.scripted_model import calls, says, shell, write
@@ -68,9 +69,18 @@ async def test_every_open_session_is_told_and_the_next_turn_obeys(desk: Desk, wo
     assert (await desk.ask(session)).stop_reason == "max_turn_requests"
 
 
+async def test_what_another_environment_read_again_is_its_own(desk: Desk, world: World) -> None:
+    """An ACP window's first requests may have one without the folder's rules."""
+    session = await desk.open()
+    before, other = inside.state(session).config, CurrentSettings(world.config)
+    desk.sessions.reload(other, Resolved(replace(world.config, max_steps=1), {}, ()))
+    assert other.config.max_steps == 1
+    assert inside.state(session).config == before
+
+
 async def test_a_bad_file_changes_nothing_and_new_sessions_hear_of_it(desk: Desk) -> None:
     await desk.open()
-    desk.sessions.reload(resolve([Layer("config.toml", {"max_steps": 0, "keep_alive": True})]))
+    desk.take(resolve([Layer("config.toml", {"max_steps": 0, "keep_alive": True})]))
     notice = desk.of(Notice)[-1]
     assert notice.level == "warning"
     assert "stay as they were. config.toml: max_steps: must be from 1" in notice.text
