@@ -1,7 +1,7 @@
 """A session's settings, limited by its model."""
 
 from sidecar.config.settings import ANSWER_TOKENS
-from sidecar.core.parts import Json
+from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.core.prompt.budget import Budget, budget
 from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.model.contract import Model
@@ -9,6 +9,9 @@ from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.values import SessionRow
+
+SYNCED = "synced"
+"""The setting with a session's name on git refs, and its id."""
 
 
 def answer_tokens(most: int | None, info: ModelInfo) -> int:
@@ -19,6 +22,17 @@ def answer_tokens(most: int | None, info: ModelInfo) -> int:
 def parent_of(row: SessionRow) -> str | None:
     parent = row.settings.get(PARENT)
     return parent if isinstance(parent, str) else None
+
+
+def synced_as(row: SessionRow) -> str:
+    """Gives a session's name on git refs: its own id, unless it came from one or became a fork."""
+    name, _, of = str(row.settings.get(SYNCED, "")).partition(" ")
+    # Settings are copied to sessions that go on from this one.
+    return name if name and of == row.id else row.id
+
+
+def syncing_as(session_id: SessionId, name: str) -> JsonObject:
+    return {SYNCED: f"{name} {session_id}"}
 
 
 class SessionSettings:

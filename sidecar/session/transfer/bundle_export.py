@@ -19,7 +19,7 @@ from sidecar.core.parts import (
 from sidecar.core.text.digest import digest
 from sidecar.core.text.redaction import Redaction, secrets_in
 from sidecar.session.environment import Environment
-from sidecar.session.lifecycle.fork import cut_at, settings_at
+from sidecar.session.lifecycle.fork import ForkCut, cut_at, settings_at
 from sidecar.session.log.losses import unsigned
 from sidecar.session.transfer.bundle_screen import without_files, without_snapshots
 from sidecar.store.connection import bundle_file
@@ -28,6 +28,7 @@ from sidecar.store.format.bundles import Bundle, lines_of
 from sidecar.store.format.record_codec import read, write
 from sidecar.store.format.rows import whole_output
 from sidecar.store.format.values import Stored
+from sidecar.store.journal import Store
 
 SUFFIX = ".sidecar"
 ALL = 1_000_000
@@ -59,30 +60,11 @@ async def export_session(
     store, now = environment.store, environment.clock.now()
     stored = await store.logs.load(session_id)
     target = await asyncio.to_thread(_target, store.folder / EXPORTS, session_id, path, now)
-    cut = cut_at(stored, None)
-    names = {whole_output(part) for message in cut.messages for part in message.parts} - {None}
-    rows = store.outputs
-    outputs = {name: await rows.read(name) for name in names if name is not None}
-    gone = await rows.gone_of(session_id)
-    found = await store.facts.find(session_id=session_id, limit=ALL)
-    row = replace(stored.session, revision=cut.until, settings=settings_at(stored, cut.until))
-    bundle = Bundle(
-        replace(row, turns=len({message.turn_id for message in cut.messages})),
-        cut.messages,
-        tuple(record for record in stored.records if record.revision <= cut.until),
-        {name: data for name, data in outputs.items() if data is not None},
-        tuple(one.fact for one in found if cut.before is None or one.fact.at < cut.before),
-        now,
-        gone={name: gone[name] for name, data in outputs.items() if data is None and name in gone},
-    )
-    known = (
-        environment.settings.config.provider.api_key,
-        *(one.api_key for one in environment.settings.config.providers),
-        *secrets_in(environment.workspaces.variables.items()),
-    )
+    bundle = await gathered(store, stored, cut_at(stored, None), now)
+    redaction = Redaction(known_secrets(environment))
 
     def write() -> tuple[int, int]:
-        clean = _clean(bundle, Redaction(tuple(secret for secret in known if secret)))
+        clean = cleaned(bundle, redaction)
         return bundle_file.write(target, lines_of(clean), replace=overwrite), clean.redacted
 
     try:
@@ -95,6 +77,36 @@ async def export_session(
         why = error.strerror or str(error)
         raise BadRequest(f"{target} cannot be written: {why}", "params.path") from error
     return Exported(target, size, redacted, tuple(_notes(stored, bundle, redacted)))
+
+
+async def gathered(store: Store, stored: Stored, cut: ForkCut, now: Millis) -> Bundle:
+    """Bundles the cut part with outputs and facts, uncleaned."""
+    names = {whole_output(part) for message in cut.messages for part in message.parts} - {None}
+    session_id, rows = stored.session.id, store.outputs
+    outputs = {name: await rows.read(name) for name in names if name is not None}
+    gone = await rows.gone_of(session_id)
+    found = await store.facts.find(session_id=session_id, limit=ALL)
+    row = replace(stored.session, revision=cut.until, settings=settings_at(stored, cut.until))
+    return Bundle(
+        replace(row, turns=len({message.turn_id for message in cut.messages})),
+        cut.messages,
+        tuple(record for record in stored.records if record.revision <= cut.until),
+        {name: data for name, data in outputs.items() if data is not None},
+        tuple(one.fact for one in found if cut.before is None or one.fact.at < cut.before),
+        now,
+        gone={name: gone[name] for name, data in outputs.items() if data is None and name in gone},
+    )
+
+
+def known_secrets(environment: Environment) -> tuple[str, ...]:
+    """Lists keys set for providers or in variables, which are removed anywhere."""
+    config = environment.settings.config
+    known = (
+        config.provider.api_key,
+        *(one.api_key for one in config.providers),
+        *secrets_in(environment.workspaces.variables.items()),
+    )
+    return tuple(secret for secret in known if secret)
 
 
 def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis) -> Path:
@@ -119,7 +131,7 @@ def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis)
     return next(folder / name for name in names if not (folder / name).exists())
 
 
-def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
+def cleaned(bundle: Bundle, redaction: Redaction) -> Bundle:
     """Removes keys and files' contents. Blocks."""
     outputs: dict[str, bytes] = {}
     renamed = {name: name for name in bundle.gone}
