@@ -101,6 +101,12 @@ ERRORS: dict[int, ErrorCode] = {
             ("conflicts",),
         ),
         ErrorCode(
+            -32014,
+            ("remote_failed",),
+            "A git remote cannot be reached, or refused.",
+            "Do what the message says and sync again; nothing was lost.",
+        ),
+        ErrorCode(
             -32020,
             (
                 "authentication",

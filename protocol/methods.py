@@ -81,6 +81,12 @@ from protocol.source.session import (
     SessionSetConfigOptionParams,
     SessionSetConfigOptionResult,
 )
+from protocol.source.sync import (
+    SessionListRemoteParams,
+    SessionListRemoteResult,
+    SessionSyncParams,
+    SessionSyncResult,
+)
 from protocol.source.updates import SessionUpdateParams
 
 PROTOCOL_VERSION = 1
@@ -297,6 +303,20 @@ METHODS: dict[str, Method] = {
             SessionImportResult,
             (-32030,),
             "Make a session of a file: one of session/export, or another agent's recording.",
+        ),
+        _ask(
+            "session/sync",
+            SessionSyncParams,
+            SessionSyncResult,
+            (-32001, -32014, -32030),
+            "Bring a folder's sessions and those of a git remote together.",
+        ),
+        _ask(
+            "session/listRemote",
+            SessionListRemoteParams,
+            SessionListRemoteResult,
+            (-32001, -32014, -32030),
+            "List the sessions that lie on a git remote.",
         ),
         _ask(
             "context/breakdown",

@@ -13,6 +13,7 @@ SOURCES = (
     "source/client.py",
     "source/context.py",
     "source/history.py",
+    "source/sync.py",
     "errors.py",
     "methods.py",
 )

@@ -43,7 +43,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "going-back": ("Commands to go back", ("checkpoints", "diff", "restore")),
     "keeping": (
         "Commands to move, keep and remove sessions",
-        ("export", "import", "archive", "delete", "prune", "verify"),
+        ("export", "import", "sync", "archive", "delete", "prune", "verify"),
     ),
 }
 """The pages of commands: title and commands, in the order in which a reader needs them."""

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from protocol.source import history, session
+from protocol.source import history, session, sync
 
 SESSION = "ses_01k9f3"
 LISTED = session.SessionInfo(
@@ -13,6 +13,10 @@ LISTED = session.SessionInfo(
     turns=3,
     cost="0.0431",
     parent="ses_01k9c7",
+)
+REMOTE = "ssh://git@example.org/ada/engine.git"
+SENT = sync.SyncedSession(
+    name=SESSION, session_id=SESSION, title="Red test", messages=4, size=2311, redacted=1
 )
 
 PARAMS: dict[str, msgspec.Struct] = {
@@ -31,6 +35,14 @@ PARAMS: dict[str, msgspec.Struct] = {
     "session/import": history.SessionImportParams(
         format="sidecar", path="/home/ada/red test.sidecar", cwd="/home/ada/engine"
     ),
+    "session/sync": sync.SessionSyncParams(
+        cwd="/home/ada/engine",
+        remote="origin",
+        agree=REMOTE,
+        session_ids=[SESSION],
+        names=["ses_01k9h2"],
+    ),
+    "session/listRemote": sync.SessionListRemoteParams(cwd="/home/ada/engine", remote="origin"),
 }
 
 RESULTS: dict[str, msgspec.Struct] = {
@@ -79,5 +91,38 @@ RESULTS: dict[str, msgspec.Struct] = {
     ),
     "session/import": history.SessionImportResult(
         session_id="ses_01k9h2", revision=14, format="sidecar", notes=["Files were not in it."]
+    ),
+    "session/sync": sync.SessionSyncResult(
+        remote=REMOTE,
+        agreed=True,
+        sent=[SENT],
+        received=[],
+        forked=[
+            sync.SyncedSession(
+                name="ses_01k9h7",
+                session_id="ses_01k9h2",
+                title="Parser (fork)",
+                messages=6,
+                size=0,
+                redacted=0,
+                fork_of="ses_01k9h8",
+            )
+        ],
+        removed=["ses_01k9c7"],
+        notes=["Red test: a turn runs, so what came from elsewhere waits for the next sync."],
+        elsewhere=2,
+    ),
+    "session/listRemote": sync.SessionListRemoteResult(
+        remote=REMOTE,
+        sessions=[
+            sync.RemoteSession(
+                name=SESSION,
+                title="Red test",
+                folder="/home/ada/engine",
+                updated_at="2026-01-05T10:00:00.000Z",
+                turns=3,
+                session_id=SESSION,
+            )
+        ],
     ),
 }

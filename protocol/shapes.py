@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 
 import msgspec
 
-from protocol.source import client, context, daemon, history, meter, session, updates
+from protocol.source import client, context, daemon, history, meter, session, sync, updates
 
-FAMILIES: tuple[ModuleType, ...] = (meter, session, updates, daemon, client, context, history)
+FAMILIES: tuple[ModuleType, ...] = (meter, session, updates, daemon, client, context, history, sync)
 """In the order of their dependencies."""
 
 

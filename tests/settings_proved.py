@@ -51,6 +51,9 @@ PROVED: Mapping[str, str] = {
     "test_a_dry_run_says_exactly_what_the_real_one_does",
     "retention.sessions_mib": f"{SESSION}transfer/test_sweep.py::"
     "test_sessions_go_by_size_those_used_longest_ago_first",
+    "sync.remote": f"{E2E}test_sync.py::test_the_remote_that_is_set_is_used",
+    "sync.after_turns": f"{E2E}test_sync.py::"
+    "test_turns_are_synced_as_they_end_where_that_is_wished_and_agreed_to",
     "alerts.overflow_rate": THRESHOLDS,
     "alerts.hit_rate": THRESHOLDS,
     "alerts.summarising": THRESHOLDS,

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from sidecar.commands.setup_commands import WholeHelp, declare_setup
+from sidecar.commands.sync_line import declare_sync
 
 _SESSION_HELP = "Its id or the beginning of it, or a folder for its newest session."
 _FOUND_HELP = f"{_SESSION_HELP[:-1]}; else the newest of the current folder."
@@ -91,6 +92,7 @@ def commands() -> typer.Typer:
     _looking(app)
     _going_back(app)
     _moving(app)
+    declare_sync(app)
     _leaving(app)
     declare_setup(app)
 

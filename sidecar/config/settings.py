@@ -166,6 +166,28 @@ class SnapshotSizes:
 
 
 @dataclass(frozen=True, slots=True)
+class Sync:
+    """Sessions on git remotes; only the user's own files may choose where they go."""
+
+    remote: str = setting(
+        "",
+        TEXT,
+        "the git remote that `sidecar sync` uses: a name of the project's remotes, an address or a "
+        "path; `origin` of a trusted folder unless set",
+        applies="turn",
+        own=True,
+    )
+    after_turns: bool = setting(
+        False,
+        FLAG,
+        "whether sessions are synced after each turn, in folders where you agreed to `sidecar "
+        "sync`",
+        applies="turn",
+        own=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The configuration; a session may choose model, agent, policy, window or limit."""
 
@@ -258,6 +280,7 @@ class Config:
     delegate: DelegateLimits = field(default_factory=DelegateLimits)
     snapshots: SnapshotSizes = field(default_factory=SnapshotSizes)
     retention: Retention = field(default_factory=Retention)
+    sync: Sync = field(default_factory=Sync)
     alerts: Alerts = field(default_factory=Alerts)
     telemetry: Telemetry = field(default_factory=Telemetry)
     permissions: PermissionSettings = field(default_factory=PermissionSettings)

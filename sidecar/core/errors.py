@@ -72,6 +72,12 @@ class RestoreConflict(SidecarError):
     kind = "restore_conflict"
 
 
+class RemoteFailed(SidecarError):
+    """A git remote cannot be reached, or refused; nothing was lost."""
+
+    kind = "remote_failed"
+
+
 class Cancelled(SidecarError):
     """Somebody asked for a stop."""
 

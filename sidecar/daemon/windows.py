@@ -34,6 +34,7 @@ from sidecar.model.models import Models, Vocabulary
 from sidecar.session.desk.open_sessions import OPENING, OpenSessions
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.desk.settings_reload import follow
+from sidecar.session.desk.turn_sync import TurnSyncs
 from sidecar.session.environment import Environment
 from sidecar.session.meter.pause import logged
 from sidecar.session.transfer.archive import ground_of
@@ -163,6 +164,7 @@ class EditorWindow:
             check,
             Path(folder or os.getcwd()),
         )
+        self.sessions.heard = TurnSyncs(self.sessions).heard
 
     async def _open(self, options: JsonObject, root: Path | None) -> Environment:
         # Before anything is run for the model. `ctypes` takes a hundredth of a second.

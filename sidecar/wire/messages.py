@@ -1056,6 +1056,55 @@ class FactsListResult(msgspec.Struct, rename="camel", kw_only=True):
     facts: list[Fact]
 
 
+class SessionSyncParams(msgspec.Struct, rename="camel", kw_only=True):
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
+    remote: str | msgspec.UnsetType = msgspec.UNSET
+    agree: str | msgspec.UnsetType = msgspec.UNSET
+    dry_run: bool | msgspec.UnsetType = msgspec.UNSET
+    session_ids: list[str] | msgspec.UnsetType = msgspec.UNSET
+    names: list[str] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="open")
+
+
+class SyncedSession(msgspec.Struct, rename="camel", kw_only=True):
+    name: str
+    session_id: str
+    title: str
+    messages: int
+    size: int
+    redacted: int
+    fork_of: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionSyncResult(msgspec.Struct, rename="camel", kw_only=True):
+    remote: str
+    agreed: bool
+    sent: list[SyncedSession]
+    received: list[SyncedSession]
+    forked: list[SyncedSession]
+    removed: list[str]
+    notes: list[str]
+    elsewhere: int
+
+
+class SessionListRemoteParams(msgspec.Struct, rename="camel", kw_only=True):
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
+    remote: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class RemoteSession(msgspec.Struct, rename="camel", kw_only=True):
+    name: str
+    title: str
+    folder: str
+    updated_at: str
+    turns: int
+    session_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionListRemoteResult(msgspec.Struct, rename="camel", kw_only=True):
+    remote: str
+    sessions: list[RemoteSession]
+
+
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
     code: int
@@ -1150,6 +1199,12 @@ ERRORS: dict[int, ErrorCode] = {
             "Files that the restore would touch were changed meanwhile; nothing was touched.",
             "Look at data.conflicts, then choose onConflict.",
             ("conflicts",),
+        ),
+        ErrorCode(
+            -32014,
+            ("remote_failed",),
+            "A git remote cannot be reached, or refused.",
+            "Do what the message says and sync again; nothing was lost.",
         ),
         ErrorCode(
             -32020,
@@ -1385,6 +1440,20 @@ METHODS: dict[str, Method] = {
             SessionImportResult,
             (-32030,),
             "Make a session of a file: one of session/export, or another agent's recording.",
+        ),
+        _ask(
+            "session/sync",
+            SessionSyncParams,
+            SessionSyncResult,
+            (-32001, -32014, -32030),
+            "Bring a folder's sessions and those of a git remote together.",
+        ),
+        _ask(
+            "session/listRemote",
+            SessionListRemoteParams,
+            SessionListRemoteResult,
+            (-32001, -32014, -32030),
+            "List the sessions that lie on a git remote.",
         ),
         _ask(
             "context/breakdown",

@@ -27,6 +27,7 @@ from sidecar.wire.methods import (
     history_methods,
     session_methods,
     stored_methods,
+    sync_methods,
 )
 from sidecar.wire.methods.actions import offer_actions
 from sidecar.wire.methods.command_methods import Commands
@@ -202,6 +203,7 @@ def all_handlers(sessions: Sessions) -> Mapping[str, Handler]:
         **session_methods.handlers(sessions),
         **stored_methods.handlers(sessions),
         **history_methods.handlers(sessions),
+        **sync_methods.handlers(sessions),
         **context_methods.handlers(sessions),
         **checkpoint_methods.handlers(sessions),
         **fact_methods.handlers(sessions.shared),

@@ -15,6 +15,7 @@ from tests.benchmarks import (
     bench_step,
     bench_store,
     bench_sweep,
+    bench_sync,
     bench_telemetry,
     bench_turns,
 )
@@ -31,6 +32,7 @@ ALL = (
     bench_restores,
     bench_load,
     bench_sweep,
+    bench_sync,
     bench_telemetry,
     bench_recorded,
     bench_turns,

@@ -95,6 +95,7 @@ class Past:
         yield ("export", first)
         yield ("import", bundle)
         yield ("import", one)
+        yield from synced(str(elsewhere / "remote.git"))
         yield ("replay", str(recordings), "--jobs", "2", "--html", str(elsewhere / "replay.html"))
         yield ("replay", str(recordings), "--compare", "--json")
         yield ("replay", str(self.data), "--jobs", "2")
@@ -111,10 +112,15 @@ class Past:
         yield ("prune", "--dry-run", "--outputs-days", "1")
         yield ("prune", "--dry-run", "--json")
         yield ("archive", second)
-        yield ("archive",)
-        yield ("archive", "--json")
+        yield from (("archive",), ("archive", "--json"))
         yield ("delete", third, "--yes")
         yield ("prune", "--sessions-mib", "1")
+
+
+def synced(remote: str) -> Iterable[tuple[str, ...]]:
+    """Make a remote, and give arguments for all that is done with one."""
+    subprocess.run(("git", "init", "--quiet", "--bare", remote), check=True, timeout=LIMIT)
+    return [("sync", remote, how) for how in ("--dry-run", "--yes", "--list")]
 
 
 def names_of_commands() -> set[str]:

@@ -12,11 +12,13 @@ import type {
   FactsListParams,
   SessionFindFilesParams,
   SessionImportParams,
+  SessionListRemoteParams,
   SessionListParams,
   SessionLoadParams,
   SessionNewParams,
   SessionPromptParams,
   SessionSearchParams,
+  SessionSyncParams,
 } from "./protocol.js";
 
 type Requests = keyof DaemonRequests;
@@ -110,6 +112,16 @@ export class SessionCalls {
   /** Make a session of a bundle or of another agent's recording, by its `path` or its `content`; `load` opens it. */
   import(given: SessionImportParams): Result<"session/import"> {
     return this.client.request("session/import", given);
+  }
+
+  /** Bring a folder's sessions and a git remote's together; nothing is sent until `agree` repeats the result's `remote`. */
+  sync(given: SessionSyncParams = {}): Result<"session/sync"> {
+    return this.client.request("session/sync", given);
+  }
+
+  /** List the sessions that lie on a git remote, newest first; `sync` with `open` takes them in. */
+  listRemote(given: SessionListRemoteParams = {}): Result<"session/listRemote"> {
+    return this.client.request("session/listRemote", given);
   }
 }
 

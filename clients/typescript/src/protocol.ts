@@ -1299,6 +1299,84 @@ export interface FactsListResult {
   facts: Fact[];
 }
 
+// --- Sessions on git remotes: sync, and what lies there.
+
+/**
+ * Sync the sessions of a folder, by default the workspace, with a git remote.
+ *
+ * `remote` is a name of the project's remotes, an address or a path; by default the setting
+ * `sync.remote`, else `origin`. Nothing is sent before somebody has seen what: a first call
+ * answers `agreed: false`, and the next one repeats the answer's `remote` as `agree`. With
+ * `sessionIds`, only these are synced; `open` names sessions of the remote to take in.
+ */
+export interface SessionSyncParams {
+  cwd?: string;
+  remote?: string;
+  agree?: string;
+  dryRun?: boolean;
+  sessionIds?: string[];
+  open?: string[];
+}
+
+/**
+ * A session that was sent, or taken in; `name` is that of its ref, `refs/sidecar/NAME`.
+ *
+ * `messages` are those that were new, `size` the packed bytes sent, `redacted` likely keys that
+ * were taken out. `forkOf`, of a fork: the session here that another machine went on with first.
+ */
+export interface SyncedSession {
+  name: string;
+  sessionId: string;
+  title: string;
+  messages: number;
+  size: number;
+  redacted: number;
+  forkOf?: string;
+}
+
+/**
+ * What was done; without `agreed`, or in a dry run, what would be, and nothing was.
+ *
+ * `removed` names refs of sessions deleted or archived here. `notes` are sentences for people;
+ * `elsewhere` counts sessions of the remote that are not here (`session/listRemote`).
+ */
+export interface SessionSyncResult {
+  remote: string;
+  agreed: boolean;
+  sent: SyncedSession[];
+  received: SyncedSession[];
+  forked: SyncedSession[];
+  removed: string[];
+  notes: string[];
+  elsewhere: number;
+}
+
+/** List the sessions of a git remote, named as for `session/sync`. */
+export interface SessionListRemoteParams {
+  cwd?: string;
+  remote?: string;
+}
+
+/**
+ * A session on a remote, as its last sender described it: nobody vouches for it.
+ *
+ * `folder` is where it works there; `sessionId` is its id here, where it is here.
+ */
+export interface RemoteSession {
+  name: string;
+  title: string;
+  folder: string;
+  updatedAt: string;
+  turns: number;
+  sessionId?: string;
+}
+
+/** The remote's sessions, newest first; `session/sync` with `open` takes one in. */
+export interface SessionListRemoteResult {
+  remote: string;
+  sessions: RemoteSession[];
+}
+
 /** Requests that the client sends. */
 export interface DaemonRequests {
   /** Open a new session in a folder. */
@@ -1337,6 +1415,10 @@ export interface DaemonRequests {
   "session/archive": { params: SessionArchiveParams; result: SessionArchiveResult };
   /** Make a session of a file: one of session/export, or another agent's recording. */
   "session/import": { params: SessionImportParams; result: SessionImportResult };
+  /** Bring a folder's sessions and those of a git remote together. */
+  "session/sync": { params: SessionSyncParams; result: SessionSyncResult };
+  /** List the sessions that lie on a git remote. */
+  "session/listRemote": { params: SessionListRemoteParams; result: SessionListRemoteResult };
   /** Take the context apart, piece by piece. */
   "context/breakdown": { params: ContextBreakdownParams; result: ContextBreakdownResult };
   /** See exactly what would be sent, and what it would cost. */
@@ -1421,6 +1503,8 @@ export const ERRORS = {
   "-32012": ["nothing_to_do"],
   /** Files that the restore would touch were changed meanwhile; nothing was touched. Look at data.conflicts, then choose onConflict. */
   "-32013": ["restore_conflict"],
+  /** A git remote cannot be reached, or refused. Do what the message says and sync again; nothing was lost. */
+  "-32014": ["remote_failed"],
   /** The model's provider refused or broke off. Do what the message says; when data.retryable is true, the same can be sent again. */
   "-32020": ["authentication", "rate_limit", "overloaded", "context_overflow", "bad_request", "network", "interrupted"],
   /** The store cannot do it. Do what the message says: free space, repair or update, or choose another dataDir. */

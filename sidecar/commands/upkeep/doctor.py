@@ -17,7 +17,7 @@ from rich.text import Text
 
 from sidecar import __version__
 from sidecar.commands.terminal import shown, terminal
-from sidecar.commands.upkeep.doctor_sizes import Finding, in_bytes, sizes
+from sidecar.commands.upkeep.doctor_sizes import Finding, in_bytes, remotes, sizes
 from sidecar.config import Config, load, user_file
 from sidecar.config.document import public
 from sidecar.config.provider_settings import KINDS, NamedProvider
@@ -68,6 +68,7 @@ async def _findings(ask: str | None) -> list[Finding]:
         *_others(config),
         *([await _answer(config, ask)] if ask else ()),
         *await _store(config),
+        *remotes(config.data_dir),
         _vocabulary(),
         _tool("ripgrep", "rg", "search works without it, more slowly; install ripgrep"),
         _tool("git", "git", "the model is not told branch and changes; install git"),

@@ -9,8 +9,9 @@ from typing import Literal, TypeAlias
 from sidecar.config import Config
 from sidecar.core.files.tree import MIB
 from sidecar.core.text.visible import visible, whole_letters
+from sidecar.session.sync.sync_files import known_remotes, removed_names
 from sidecar.session.transfer.quotas import near_quotas
-from sidecar.store.connection.store_files import ARCHIVE, EXPORTS, MILESTONES
+from sidecar.store.connection.store_files import ARCHIVE, EXPORTS, MILESTONES, SYNC
 from sidecar.store.retention.store_sizes import StoreWeights
 
 MOST_SESSIONS = 3
@@ -63,12 +64,27 @@ def _heaviest(weights: StoreWeights) -> Iterator[str]:
 
 
 def _beside(data_dir: Path) -> Iterator[str]:
-    for name in (ARCHIVE, EXPORTS, MILESTONES):
+    for name in (ARCHIVE, EXPORTS, MILESTONES, SYNC):
         files = [path for path in (data_dir / name).rglob("*") if path.is_file()]
         if files:
             size = sum(path.stat().st_size for path in files)
             many = "1 file" if len(files) == 1 else f"{len(files)} files"
             yield f"{name}: {in_bytes(size)} in {many} beside the store"
+
+
+def remotes(data_dir: Path) -> Iterator[Finding]:
+    """Tells of git remotes: which folders' sessions go there, and how many lie there by now."""
+    for known in known_remotes(data_dir):
+        folders = sorted({mark.folder for mark in known.marks.values()} | known.folders)
+        number = "1 session" if len(known.marks) == 1 else f"{len(known.marks)} sessions"
+        where = ", ".join(map(visible, folders)) or "no folder"
+        waiting = (
+            f"; {left} deleted here wait to be removed there"
+            if (left := len(known.marks.keys() & set(removed_names(data_dir))))
+            else ""
+        )
+        advice = "`sidecar sync` removes them" if waiting else ""
+        yield Finding("ok", "git remote", f"{known.shown}: {number} of {where}{waiting}", advice)
 
 
 def in_bytes(number: int) -> str:

@@ -42,6 +42,8 @@ class OpenSessions:
         self.opening = asyncio.Lock()
         self.opening_with: Environment | None = None
         self.group: asyncio.TaskGroup | None = None
+        self.beside: set[asyncio.Task[None]] = set()
+        """Work for sessions that may be cut short at the daemon's end."""
         self._by_id: dict[SessionId, Session] = {}
         self._ending: dict[SessionId, tuple[Session, asyncio.Event]] = {}
         self._told_busy: set[Watcher] = set()
@@ -67,6 +69,8 @@ class OpenSessions:
     async def shutdown(self) -> None:
         # A session opened from here on would never be ended.
         self._stopping = True
+        for task in self.beside:
+            task.cancel()
         for session in self:
             await session.end()
         with suppress(TimeoutError):

@@ -45,6 +45,9 @@ from sidecar.tools.tool_contract import Client
 from sidecar.workspace.buffers import Buffers
 
 
+def _nothing(_: Session) -> None: ...
+
+
 class Sessions:
     """A window's access to sessions; `folder` is its current one.
 
@@ -66,6 +69,8 @@ class Sessions:
         self.documents = EditorDocuments(buffers, self.open)
         self._describe = describe
         self._started = monotonic()
+        self.heard: Callable[[Session], None] = _nothing
+        """Called as turns of this window's sessions begin and end."""
 
     def reload(self, settings: CurrentSettings, resolved: Resolved) -> None:
         """Has an environment's `settings` and sessions take over what was read again."""
@@ -300,6 +305,10 @@ class Sessions:
     def _ground(self, environment: Environment) -> Ground:
         return ground_of(environment.store, environment.clock.now, self.open.owner)
 
+    def _busy_changed(self, session: Session) -> None:
+        self.open.busy_changed(session)
+        self.heard(session)
+
     async def _begin(
         self, environment: Environment, log: SessionLog, above: State | None = None
     ) -> Session:
@@ -309,7 +318,7 @@ class Sessions:
         return self._start(compose(environment, log, ownership, above))
 
     def _start(self, state: State) -> Session:
-        session = Session(state, self.open.busy_changed)
+        session = Session(state, self._busy_changed)
         # Where the window is gone, the turn goes on.
         begin = partial(self._begin, state.environment)
         session.delegating.delegate = partial(delegate, session, state, begin, self.close)

@@ -194,6 +194,9 @@ class Session:
             self._tell(event)
         self._turn_log.announce(cause)
         self._show_meter(urgent=True)
+        if cause != "ping":
+            # What is done after turns, such as a sync, follows a rewrite between them, too.
+            self._busy_changed(self)
 
     async def recall(
         self, part_id: str, offset: int, limit: int | None, pattern: str | None

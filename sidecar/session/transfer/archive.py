@@ -22,6 +22,7 @@ from sidecar.core.errors import (
 from sidecar.core.parts import Message, Millis, SessionId, ToolPart
 from sidecar.session.compaction import milestones
 from sidecar.session.transfer.bundle_export import ALL, SUFFIX, with_output
+from sidecar.session.transfer.removed_words import leave_word, take_word_back
 from sidecar.store.connection import bundle_file
 from sidecar.store.connection.store_faults import storage_failed
 from sidecar.store.connection.store_files import ARCHIVE, make_folder, sync_folder
@@ -122,6 +123,7 @@ async def _archive_one(ground: Ground, session_id: SessionId) -> Archived:
         with suppress(StorageFailed):
             await store.leases.release(session_id, owner.token)
     await asyncio.to_thread(milestones.remove, ground.store.folder, session_id)
+    await asyncio.to_thread(leave_word, ground.store.folder, bundle.session)
     return Archived(session_id, bundle.session.title, path, size, freed)
 
 
@@ -286,6 +288,7 @@ async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
             await remove_rest(store.leaving, row.id)
         changes = list(_changes(Stored(row, bundle.messages, bundle.records), bundle))
         await store.write(*changes, size=sum(map(weight, changes)))
+        await asyncio.to_thread(take_word_back, store.folder, row)
         return row
     return None
 

@@ -16,6 +16,7 @@ from sidecar.core.parts import SessionId
 from sidecar.session.compaction import milestones
 from sidecar.session.transfer import archive
 from sidecar.session.transfer.archive import PAUSE, Ground, remove_rest
+from sidecar.session.transfer.removed_words import forget_copies, leave_word
 from sidecar.store.connection.free_pages import FreePages
 from sidecar.store.connection.store_files import ARCHIVE, ASIDE, EXPORTS, REPORTS
 from sidecar.store.content.removal import DELETED
@@ -31,7 +32,9 @@ async def delete(ground: Ground, workspaces: Workspaces, row: SessionRow) -> tup
 
     After StorageFailed the session stays.
     """
+    await asyncio.to_thread(leave_word, ground.store.folder, row)
     await ground.store.delete(row.id)
+    await asyncio.to_thread(forget_copies, ground.store.folder)
     await workspaces.read_anew(row.cwd)
     await erase(ground)
     return await put_aside(ground.store)
@@ -71,6 +74,7 @@ async def erase_archived(store: Store, session_id: SessionId) -> bool:
     except UnknownSession:
         found = await asyncio.to_thread(archive.bundles_of, store.folder, session_id)
         await asyncio.to_thread(remove_files, store.folder, session_id)
+        await asyncio.to_thread(forget_copies, store.folder)
         return bool(found)
     return False
 

@@ -3,6 +3,7 @@
 Unpacking is limited: a foreign file may unfold to any size.
 """
 
+import io
 import os
 import secrets
 import stat
@@ -57,6 +58,13 @@ def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
             temporary.unlink()
     sync_folder(path.parent)
     return size
+
+
+def packed(lines: Iterable[bytes]) -> bytes:
+    """Gives what `write` would. Raises BadRequest if too large to read again."""
+    file = io.BytesIO()
+    _pack(file, lines)
+    return file.getvalue()
 
 
 def is_bundle(source: Path | bytes) -> bool:

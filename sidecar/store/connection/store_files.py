@@ -21,11 +21,17 @@ REPORTS = "reports"
 """Folder of reports in the data folder: `{id}.html`."""
 ASIDE = "damaged"
 """Folder of damaged stores, a folder each, by time in ms since 1970."""
+SYNC = "sync"
+"""Folder of what sessions on git remotes need: a bare repository, and what was agreed to."""
+SYNC_COPIES = ("sessions.git", "heads.git")
+"""Folders there with copies of refs, which can be had again."""
+REMOVED = "removed"
+"""Folder there with the names of sessions deleted or archived here, whose refs are to go."""
 SERVERS = "servers"
 """Folder where MCP servers start without a trusted workspace."""
 OURS = (
     NAME, "trusted-workspaces.json", MILESTONES, EXPORTS, ARCHIVE, REPORTS, "cookies",
-    "audit", "quarantine", ASIDE, SERVERS,
+    "audit", "quarantine", ASIDE, SERVERS, SYNC,
 )  # fmt: skip
 """Names of Sidecar's own files, or beginnings of them."""
 FOLDER_MODE = 0o700

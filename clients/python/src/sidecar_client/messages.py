@@ -1483,6 +1483,84 @@ class FactsListResult(msgspec.Struct, rename="camel", kw_only=True):
     facts: list[Fact]
 
 
+class SessionSyncParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Sync the sessions of a folder, by default the workspace, with a git remote.
+
+    `remote` is a name of the project's remotes, an address or a path; by default the setting
+    `sync.remote`, else `origin`. Nothing is sent before somebody has seen what: a first call
+    answers `agreed: false`, and the next one repeats the answer's `remote` as `agree`. With
+    `sessionIds`, only these are synced; `open` names sessions of the remote to take in.
+    """
+
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
+    remote: str | msgspec.UnsetType = msgspec.UNSET
+    agree: str | msgspec.UnsetType = msgspec.UNSET
+    dry_run: bool | msgspec.UnsetType = msgspec.UNSET
+    session_ids: list[str] | msgspec.UnsetType = msgspec.UNSET
+    names: list[str] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="open")
+
+
+class SyncedSession(msgspec.Struct, rename="camel", kw_only=True):
+    """A session that was sent, or taken in; `name` is that of its ref, `refs/sidecar/NAME`.
+
+    `messages` are those that were new, `size` the packed bytes sent, `redacted` likely keys that
+    were taken out. `forkOf`, of a fork: the session here that another machine went on with first.
+    """
+
+    name: str
+    session_id: str
+    title: str
+    messages: int
+    size: int
+    redacted: int
+    fork_of: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionSyncResult(msgspec.Struct, rename="camel", kw_only=True):
+    """What was done; without `agreed`, or in a dry run, what would be, and nothing was.
+
+    `removed` names refs of sessions deleted or archived here. `notes` are sentences for people;
+    `elsewhere` counts sessions of the remote that are not here (`session/listRemote`).
+    """
+
+    remote: str
+    agreed: bool
+    sent: list[SyncedSession]
+    received: list[SyncedSession]
+    forked: list[SyncedSession]
+    removed: list[str]
+    notes: list[str]
+    elsewhere: int
+
+
+class SessionListRemoteParams(msgspec.Struct, rename="camel", kw_only=True):
+    """List the sessions of a git remote, named as for `session/sync`."""
+
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
+    remote: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class RemoteSession(msgspec.Struct, rename="camel", kw_only=True):
+    """A session on a remote, as its last sender described it: nobody vouches for it.
+
+    `folder` is where it works there; `sessionId` is its id here, where it is here.
+    """
+
+    name: str
+    title: str
+    folder: str
+    updated_at: str
+    turns: int
+    session_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionListRemoteResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The remote's sessions, newest first; `session/sync` with `open` takes one in."""
+
+    remote: str
+    sessions: list[RemoteSession]
+
+
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
     """One JSON-RPC error code. `kinds` are the values of `data.kind`, `data` its other fields."""
@@ -1579,6 +1657,12 @@ ERRORS: dict[int, ErrorCode] = {
             "Files that the restore would touch were changed meanwhile; nothing was touched.",
             "Look at data.conflicts, then choose onConflict.",
             ("conflicts",),
+        ),
+        ErrorCode(
+            -32014,
+            ("remote_failed",),
+            "A git remote cannot be reached, or refused.",
+            "Do what the message says and sync again; nothing was lost.",
         ),
         ErrorCode(
             -32020,
@@ -1819,6 +1903,20 @@ METHODS: dict[str, Method] = {
             SessionImportResult,
             (-32030,),
             "Make a session of a file: one of session/export, or another agent's recording.",
+        ),
+        _ask(
+            "session/sync",
+            SessionSyncParams,
+            SessionSyncResult,
+            (-32001, -32014, -32030),
+            "Bring a folder's sessions and those of a git remote together.",
+        ),
+        _ask(
+            "session/listRemote",
+            SessionListRemoteParams,
+            SessionListRemoteResult,
+            (-32001, -32014, -32030),
+            "List the sessions that lie on a git remote.",
         ),
         _ask(
             "context/breakdown",

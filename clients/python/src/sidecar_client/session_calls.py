@@ -33,9 +33,10 @@ from sidecar_client.messages import (
     ToolDefinition,
 )
 from sidecar_client.stored_session_calls import StoredSessionCalls
+from sidecar_client.sync_calls import SyncCalls
 
 
-class SessionCalls(StoredSessionCalls):
+class SessionCalls(StoredSessionCalls, SyncCalls):
     """The methods of sessions."""
 
     async def new(  # noqa: PLR0913 - every one but the folder is an optional keyword

@@ -1,0 +1,190 @@
+"""Syncs a window's sessions with a git remote; one sync at a time uses a data folder."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from itertools import count
+
+from sidecar.core.errors import Overloaded, SessionOwned, StorageFailed
+from sidecar.core.parts import JsonObject, PartId, SessionId
+from sidecar.session.desk.open_sessions import HEARTBEAT
+from sidecar.session.desk.sessions import Sessions
+from sidecar.session.environment import Environment
+from sidecar.session.epochs.session_params import checked_folder
+from sidecar.session.lifecycle.audience import Connected
+from sidecar.session.lifecycle.session_title import LONGEST_TITLE
+from sidecar.session.log.events import Event
+from sidecar.session.meter.pause import logged
+from sidecar.session.session_settings import synced_as
+from sidecar.session.sync.sync_git import SyncGit
+from sidecar.session.sync.sync_outcome import FoundThere, SyncOutcome, SyncWish
+from sidecar.session.sync.sync_refs import SyncRefs
+from sidecar.session.sync.sync_remotes import remote_for
+from sidecar.session.sync.syncing import Syncing
+from sidecar.session.transfer.archive import check_idle
+from sidecar.store.connection.store_faults import storage_failed
+from sidecar.store.connection.store_files import SYNC, SYNC_COPIES, make_folder
+
+LEASE = SessionId("sync")
+"""What a sync holds, where a session's writer holds its id."""
+WAIT = 60.0
+LOOK = 0.1
+"""Seconds that a sync waits for another, and between looks."""
+_TIMES = count(1)
+
+
+async def sync(sessions: Sessions, wish: SyncWish) -> SyncOutcome:
+    """Raises BadRequest, RemoteFailed, Overloaded for a long other sync, StorageFailed."""
+    environment = await sessions.shared.ready()
+    folder = await asyncio.to_thread(checked_folder, wish.folder)
+    wish = replace(wish, folder=folder)
+    async with _alone(sessions, environment):
+        refs = await _refs(environment, folder, wish.remote, SYNC_COPIES[0])
+        done = await Syncing(environment, _Held(sessions), refs, wish).run()
+        if done.sent or done.received:
+            await refs.tidy()
+        return done
+
+
+async def found_there(
+    sessions: Sessions, folder: str, remote: str | None
+) -> tuple[str, tuple[FoundThere, ...]]:
+    """Lists a remote's sessions, newest first; gives the remote as people see it, too."""
+    environment = await sessions.shared.ready()
+    folder = await asyncio.to_thread(checked_folder, folder)
+    async with _alone(sessions, environment):
+        # Heads alone are asked for, in a repository of their own: the other one has whole lines.
+        refs = await _refs(environment, folder, remote, SYNC_COPIES[1])
+        tips = await refs.tips()
+        await refs.fetch(tips, heads=True)
+        tips = {name: tip for name, tip in (await refs.fetched()).items() if name in tips}
+        rows = await environment.store.sessions.page(cwd=None, before=None, limit=1_000_000)
+        here = {synced_as(row): row.id for row in rows.rows}
+        found = [await _described(refs, name, tip, here.get(name)) for name, tip in tips.items()]
+    return refs.remote.shown, tuple(sorted(found, key=lambda one: (-one.updated, one.name)))
+
+
+async def _described(refs: SyncRefs, name: str, tip: str, here: SessionId | None) -> FoundThere:
+    about = await refs.about(tip)
+    title, folder = (str(about.get(one, ""))[:1000] for one in ("title", "folder"))
+    updated, turns = (
+        one if isinstance(one := about.get(field), int) and 0 <= one < 10**15 else 0
+        for field in ("updated", "turns")
+    )
+    return FoundThere(name, title, folder, updated, turns, here)
+
+
+async def _refs(
+    environment: Environment, folder: str, remote: str | None, repository: str
+) -> SyncRefs:
+    store, variables = environment.store, environment.workspaces.variables
+    usual, trusted = environment.settings.config.sync.remote, environment.trust(folder).granted
+    found = await remote_for(remote, usual, folder, trusted, variables)
+    try:
+        await asyncio.to_thread(make_folder, store.folder / SYNC)
+    except OSError as error:
+        raise storage_failed(error) from error
+    git = SyncGit(store.folder / SYNC / repository, variables, environment.clock.now)
+    await git.prepare()
+    return SyncRefs(git, found)
+
+
+@asynccontextmanager
+async def _alone(sessions: Sessions, environment: Environment) -> AsyncIterator[None]:
+    leases, clock = environment.store.leases, environment.clock
+    if (why := environment.store.refusal()) is not None:
+        raise why
+    # One token for each: this daemon's other syncs wait as another's do.
+    owner = replace(sessions.open.owner, token=f"{sessions.open.owner.token}-{next(_TIMES)}")
+    for _ in range(round(WAIT / LOOK)):
+        if await leases.acquire(LEASE, owner) is None:
+            break
+        await clock.sleep(LOOK)
+    else:
+        raise Overloaded("another sync has been running for a minute: wait for its end")
+    assert sessions.open.group is not None
+    beating = sessions.open.group.create_task(_beat(environment, owner.token))
+    sessions.open.beside.add(beating)
+    try:
+        yield
+    finally:
+        beating.cancel()
+        sessions.open.beside.discard(beating)
+        with suppress(StorageFailed):
+            await leases.release(LEASE, owner.token)
+
+
+async def _beat(environment: Environment, token: str) -> None:
+    while True:
+        await environment.clock.sleep(HEARTBEAT)
+        with suppress(StorageFailed):
+            await environment.store.leases.beat(token)
+
+
+class _Held:
+    """Takes sessions out of windows' hands for a change, and gives them back."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def busy(self, session_id: SessionId) -> bool:
+        session = self._sessions.open.find(session_id)
+        return session is not None and session.prompts.busy
+
+    async def change(
+        self, session_id: SessionId, write: Callable[[], Awaitable[None]], after: PartId | None
+    ) -> None:
+        opened, connected, title = self._sessions.open, tuple[Connected, ...](), ""
+        try:
+            async with opened.opening:
+                session = opened.find(session_id)
+                check_idle(session is not None and session.prompts.busy, "sync again later")
+                if session is not None:
+                    connected, title = session.audience.connected, session.row.title
+                    await opened.close(session)
+                await self._written(session_id, write)
+        except BaseException:
+            after = None
+            raise
+        finally:
+            if connected:
+                # Also if the one who asked goes: others have this session open.
+                assert opened.group is not None
+                back = partial(self._given_back, session_id, connected, after, title)
+                await asyncio.shield(opened.group.create_task(logged(back)))
+
+    async def _written(self, session_id: SessionId, write: Callable[[], Awaitable[None]]) -> None:
+        store, owner = (await self._sessions.shared.ready()).store, self._sessions.open.owner
+        living = await store.leases.acquire(session_id, owner)
+        if living is not None:
+            about: JsonObject = {"pid": living.pid, "host": living.host}
+            raise SessionOwned("another window has it open: sync there", owner=about)
+        try:
+            await write()
+        finally:
+            await store.leases.release(session_id, owner.token)
+
+    async def _given_back(
+        self,
+        session_id: SessionId,
+        connected: Sequence[Connected],
+        after: PartId | None,
+        title: str,
+    ) -> None:
+        again = await self._sessions.get(session_id)
+        for one in connected:
+            again.audience.attach(one.watcher, one.client, one.environment)
+            if after is not None:
+                await again.replay.tell(after, _emitting(one.watcher))
+        if again.row.title != title:
+            # Said to be renamed, so that windows hear of it.
+            await again.rename(again.row.title[:LONGEST_TITLE])
+
+
+def _emitting(watcher: Callable[[Event], None]) -> Callable[[Event], Awaitable[None]]:
+    async def emit(event: Event) -> None:
+        watcher(event)
+
+    return emit

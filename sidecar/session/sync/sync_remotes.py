@@ -1,0 +1,131 @@
+"""Which place a remote's name or address means; what could run a program is refused."""
+
+import asyncio
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.text.digest import TAG, digest
+from sidecar.workspace.variables import for_git, program
+from sidecar.workspace.volatile_facts import git_environment
+
+USUAL = "origin"
+SCHEMES = ("https", "http", "ssh", "git", "file")
+LOOKING = 5.0
+"""Seconds for git to read a remote's address."""
+PATH = "params.remote"
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]{0,99}")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://.+", re.DOTALL)
+_HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
+_OF_SSH = re.compile(r"(?!-)(?:[A-Za-z0-9_.-]+@)?[A-Za-z0-9][A-Za-z0-9_.-]*:(?!:).+", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A remote's address for git, as people see it (no password), and the name of its files."""
+
+    address: str
+    shown: str
+    key: str
+
+    @property
+    def is_path(self) -> bool:
+        return self.address.startswith(("/", "file:"))
+
+
+async def remote_for(
+    given: str | None, usual: str, folder: str, trusted: bool, variables: Mapping[str, str]
+) -> Remote:
+    """Finds what is `given`, else `usual` (a setting), else the project's `origin`.
+
+    Raises BadRequest for no such remote, one that git might run, or one that only an untrusted
+    folder's configuration names.
+    """
+    name = given or usual
+    if not name and not trusted:
+        raise BadRequest(
+            f"say which remote: {folder} is not trusted, so its configuration chooses none", PATH
+        )
+    name = name or USUAL
+    found = address_of(name, Path(folder))
+    if found is not None:
+        return found
+    if not _NAME.fullmatch(name):
+        raise _refused(name)
+    url = await asyncio.to_thread(_configured, name, folder, variables)
+    # Only ls-remote, fetch and push see it, never what else the project's configuration says.
+    found = None if url is None else address_of(url, Path(folder))
+    if found is None:
+        raise BadRequest(
+            f"{folder} has no git remote {name!r:.80} with an address that can be used: give an "
+            "address or the path of a repository",
+            PATH,
+        )
+    if found.is_path and not trusted:
+        raise BadRequest(
+            f"{folder} is not trusted, and its remote {name!r:.80} is a folder, whose hooks would "
+            f"run: give the path itself ({found.shown}) if you know it",
+            PATH,
+        )
+    return found
+
+
+def address_of(text: str, folder: Path) -> Remote | None:
+    """Reads an address or path; `None` for what may be a name. Raises BadRequest."""
+    if text.startswith("-") or not text.isprintable() or len(text) > 2000 or _HELPER.match(text):
+        raise _refused(text)
+    if found := _SCHEME.fullmatch(text):
+        if found[1].lower() not in SCHEMES or "://-" in text:
+            raise _refused(text)
+        return _remote(text)
+    if text.startswith(("/", "./", "../", "~/")) or text in (".", ".."):
+        path = os.path.normpath(folder / os.path.expanduser(text))
+        return _remote(path)
+    return _remote(text) if _OF_SSH.fullmatch(text) else None
+
+
+def _remote(address: str) -> Remote:
+    return Remote(address, _shown(address), digest(address.encode()).removeprefix(TAG)[:32])
+
+
+def _shown(address: str) -> str:
+    if "://" not in address:
+        return address
+    parts = urlsplit(address)
+    login, at, host = parts.netloc.rpartition("@")
+    name = login.partition(":")[0] if parts.scheme in ("ssh", "git+ssh") else ""
+    return urlunsplit(parts._replace(netloc=f"{name}{at if name else ''}{host}"))
+
+
+def _refused(text: str) -> BadRequest:
+    return BadRequest(
+        f"{text!r:.80} is no remote that is used here: give the name of a git remote, a path, or "
+        f"an address ({', '.join(SCHEMES)}, or host:path)",
+        PATH,
+    )
+
+
+def _configured(name: str, folder: str, variables: Mapping[str, str]) -> str | None:
+    import subprocess  # noqa: PLC0415 - few daemons ever sync
+
+    git = program("git", variables)
+    if git is None:
+        raise BadRequest("git is not installed, or not in PATH", PATH)
+    try:
+        done = subprocess.run(
+            (git, "config", "--get", f"remote.{name}.url"),
+            cwd=folder,
+            env=for_git(git_environment(variables)),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LOOKING,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BadRequest(f"git could not be asked for {name!r:.80}: {error}", PATH) from error
+    text = done.stdout.decode("utf-8", "replace").strip()
+    return text if done.returncode == 0 and text else None

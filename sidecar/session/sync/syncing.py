@@ -1,0 +1,335 @@
+"""Syncs a folder's sessions with a remote: reads both sides, decides, takes in, sends.
+
+Who sends second is refused, looks again, and parts: that session becomes a fork. A process killed
+anywhere leaves both sides whole, and the next sync goes on from what it finds.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+
+from sidecar.core.errors import BadRequest, RemoteFailed, SessionOwned
+from sidecar.core.parts import PartId, SessionId
+from sidecar.session.environment import Environment
+from sidecar.session.lifecycle.fork import SUFFIX
+from sidecar.session.log.held_log import held_of
+from sidecar.session.session_settings import synced_as, syncing_as
+from sidecar.session.sync.sync_arrivals import take_new, take_on
+from sidecar.session.sync.sync_departures import Local, departure_of, local_of
+from sidecar.session.sync.sync_files import (
+    KnownRemote,
+    keep_remote,
+    known_remote,
+    removed_names,
+    settle_removed,
+)
+from sidecar.session.sync.sync_history import (
+    history_here,
+    history_of,
+    relation,
+)
+from sidecar.session.sync.sync_outcome import (
+    HeldSessions,
+    SyncedOne,
+    SyncOutcome,
+    SyncWish,
+)
+from sidecar.session.sync.sync_plan import (
+    Mark,
+    Sides,
+    is_settled_by_mark,
+    is_to_be_removed,
+    step_for,
+)
+from sidecar.session.sync.sync_refs import SentRef, SyncRefs
+from sidecar.store.format.bundles import Bundle
+from sidecar.store.format.log_records import NoticeRecord
+from sidecar.store.format.record_codec import write as store_record
+from sidecar.store.format.values import AppendRecord, PutSession, SessionRow, Stored
+
+ROUNDS = 8
+"""Times that one sync looks again after a refusal."""
+MOVED = ("stale info", "non-fast-forward", "fetch first", "already exists", "failed to update ref",
+         "reference already exists", "cannot lock ref", "failed to lock")  # fmt: skip
+"""What git says where somebody else moved a ref first."""
+PARTED = (
+    "Another machine went on with this session first. What was said here is kept as this fork, and "
+    "goes on by itself."
+)
+GONE = "{title}: its ref is gone from {remote}, so it stays here; it is sent again as it goes on."
+BUSY = "{title}: a turn runs, so what came from elsewhere waits for the next sync."
+
+
+class Syncing:
+    """One sync of one folder with one remote; the caller sees to it that there is no other."""
+
+    def __init__(
+        self, environment: Environment, held: HeldSessions, refs: SyncRefs, wish: SyncWish
+    ) -> None:
+        self._environment = environment
+        self._store = environment.store
+        self._held = held
+        self._refs = refs
+        self._wish = wish
+        self._wanted = set(wish.names)
+        self._known = KnownRemote(refs.remote.shown)
+        self.outcome = SyncOutcome(refs.remote.shown)
+
+    async def run(self) -> SyncOutcome:
+        """Raises RemoteFailed, BadRequest, StorageFailed; what was done by then stays done."""
+        data, remote, outcome = self._store.folder, self._refs.remote, self.outcome
+        self._known = await asyncio.to_thread(known_remote, data, remote)
+        if self._wish.agreed == remote.shown and not self._wish.dry_run:
+            self._known = self._known.agreed(self._wish.folder)
+            await self._keep({})
+        outcome.agreed = self._wish.folder in self._known.folders
+        if self._wish.if_agreed and not outcome.agreed:
+            return outcome
+        only: frozenset[str] | None = None
+        for _ in range(ROUNDS):
+            only = await self._round(only)
+            if not only:
+                break
+        else:
+            raise RemoteFailed(f"{remote.shown} moves faster than it can be read: sync again")
+        return outcome
+
+    async def _round(self, only: frozenset[str] | None) -> frozenset[str]:
+        """Does what can be done at once; returns names of refs that moved meanwhile."""
+        tips, rows = await self._refs.tips(), await self._rows()
+        names = self._candidates(tips, rows, only)
+        tips |= await self._fetched(names, tips)
+        sends: list[SentRef] = []
+        told: dict[str, tuple[SyncedOne, Mark]] = {}
+        for name in names:
+            try:
+                made = await self._settle(name, rows.get(name), tips.get(name))
+            except (SessionOwned, BadRequest) as error:
+                self.outcome.notes.append(f"{_title(rows.get(name), name)}: {error.message}")
+                continue
+            for sent, mark, old in made:
+                told[sent.name] = sent, mark
+                sends.append(SentRef(sent.name, mark.tip, old))
+        if only is None:
+            here = rows.keys() | {one.name for one in self.outcome.received}
+            self.outcome.elsewhere = len(tips.keys() - here)
+            self._tell_unfound(tips, rows)
+        if not self._does:
+            self.outcome.sent += [sent for sent, _ in told.values()]
+            return frozenset()
+        removals = await self._removals(tips) if only is None else []
+        return await self._send([*sends, *removals], told)
+
+    def _tell_unfound(self, tips: dict[str, str], rows: dict[str, SessionRow]) -> None:
+        for name in sorted(self._wish.names):
+            if name in rows:
+                self.outcome.notes.append(f"{name} is here already, as {rows[name].id}.")
+            elif name not in tips:
+                self.outcome.notes.append(f"{name} is not on {self._refs.remote.shown}.")
+
+    @property
+    def _does(self) -> bool:
+        return self.outcome.agreed and not self._wish.dry_run
+
+    async def _rows(self) -> dict[str, SessionRow]:
+        """Gives all folders' sessions by their names."""
+        found: list[SessionRow] = []
+        cursor = None
+        while True:
+            page = await self._store.sessions.page(cwd=None, before=cursor, limit=500)
+            found += page.rows
+            if (cursor := page.next) is None:
+                return {synced_as(row): row for row in reversed(found)}
+
+    def _candidates(
+        self, tips: dict[str, str], rows: dict[str, SessionRow], only: frozenset[str] | None
+    ) -> list[str]:
+        wish, marks = self._wish, self._known.marks
+        ours = {n: row for n, row in rows.items() if row.cwd == wish.folder and row.turns}
+        chosen = {n for n, row in ours.items() if not wish.only or row.id in wish.only}
+        removed = set(removed_names(self._store.folder))
+        # Of a fork that was cut short, the other one was to come.
+        lost = {n for n, m in marks.items() if n not in rows and m.folder == wish.folder}
+        self._wanted |= lost - removed
+        chosen |= {name for name in self._wanted if name in tips and name not in rows}
+        if only is not None:
+            chosen &= only | self._wanted
+        sides = {n: Sides(_revision(rows.get(n)), tips.get(n), marks.get(n)) for n in chosen}
+        return sorted(name for name in chosen if not is_settled_by_mark(sides[name]))
+
+    async def _fetched(self, names: Iterable[str], tips: dict[str, str]) -> dict[str, str]:
+        there = await self._refs.fetched()
+        moved = [name for name in names if name in tips and there.get(name) != tips[name]]
+        if not moved:
+            return {}
+        await self._refs.fetch(moved)
+        there = await self._refs.fetched()
+        return {name: there[name] for name in moved if name in there}
+
+    async def _settle(
+        self, name: str, row: SessionRow | None, tip: str | None
+    ) -> list[tuple[SyncedOne, Mark, str]]:
+        """Decides and takes in; returns what is to be sent, with the ref's old commit."""
+        local = None if row is None else await local_of(self._store, name, row)
+        there = None if tip is None else await self._refs.bundle(tip)
+        mark = self._known.marks.get(name)
+        how = None
+        if local is not None and there is not None:
+            how = relation(local.history, history_of(there))
+        revision = None if local is None else local.row.revision
+        step = step_for(Sides(revision, tip, mark, name in self._wanted, how))
+        match step:
+            case "send" if local is not None:
+                return await self._sent(local, there, tip or "")
+            case "take_new" if there is not None and tip is not None:
+                await self._take_new(name, there, tip)
+            case "take_on" if local is not None and there is not None and tip is not None:
+                await self._take_on(local, there, tip)
+            case "part" if local is not None and there is not None and tip is not None:
+                return await self._part(local, there, tip)
+            case "keep" if local is not None:
+                self.outcome.notes.append(
+                    GONE.format(title=local.title, remote=self._refs.remote.shown)
+                )
+            case _ if local is not None and tip is not None and self._does:
+                await self._keep({name: Mark(tip, local.row.revision, local.row.cwd)})
+        return []
+
+    async def _sent(
+        self, local: Local, there: Bundle | None, old: str
+    ) -> list[tuple[SyncedOne, Mark, str]]:
+        made = await departure_of(self._environment, local, there)
+        if made is None:
+            return []
+        row = local.row
+        tip = await self._refs.commit(old, made.data, made.about) if self._does else ""
+        told = SyncedOne(
+            local.name, row.id, local.title, made.messages, len(made.data), made.redacted
+        )
+        return [(told, Mark(tip, row.revision, row.cwd), old)]
+
+    async def _take_new(self, name: str, there: Bundle, tip: str) -> None:
+        title, count = there.session.title or name, len(there.messages)
+        if not self._does:
+            self.outcome.received.append(SyncedOne(name, SessionId(""), title, count))
+            return
+        made = await take_new(self._environment, there, name, self._wish.folder)
+        await self._keep({name: Mark(tip, made.revision, self._wish.folder)})
+        self._wanted.discard(name)
+        self.outcome.received.append(SyncedOne(name, made.session_id, title, count))
+        self.outcome.notes += [f"{title}: {note}" for note in made.notes]
+
+    async def _take_on(self, local: Local, there: Bundle, tip: str) -> None:
+        row, count = local.row, len(there.messages) - len(local.history.parts)
+        told = SyncedOne(local.name, row.id, local.title, count)
+        if not self._does:
+            self.outcome.received.append(told)
+            return
+        if self._held.busy(row.id):
+            self.outcome.notes.append(BUSY.format(title=local.title))
+            return
+        after: list[SessionRow] = []
+
+        async def write() -> None:
+            now = await local_of(self._store, local.name, await self._store.sessions.row(row.id))
+            if relation(now.history, history_of(there)) != "behind":
+                raise BadRequest("it was written to meanwhile: sync again", "params")
+            after.append(await take_on(self._environment, now.stored, now.history, there))
+
+        await self._held.change(row.id, write, _last_shown(local.stored))
+        await self._keep({local.name: Mark(tip, after[0].revision, row.cwd)})
+        self.outcome.received.append(told)
+
+    async def _part(
+        self, local: Local, there: Bundle, tip: str
+    ) -> list[tuple[SyncedOne, Mark, str]]:
+        """Makes the session here a fork under a name of its own, then takes in the other."""
+        row, name = local.row, self._environment.clock.new_id("ses")
+        title = row.title if row.title.endswith(SUFFIX) else f"{local.title}{SUFFIX}"
+        fork = Local(name, local.stored, local.cut, history_here(local.stored, local.cut, name))
+        if self._does:
+            # Should the process end here, the mark has the other taken in by the next sync.
+            await self._keep({local.name: Mark("", -1, row.cwd)})
+            await self._held.change(
+                row.id, self._parting(row.id, name, title), _last_shown(local.stored)
+            )
+            self._wanted.add(local.name)
+            await self._take_new(local.name, there, tip)
+            other = self.outcome.received[-1].session_id
+            self.outcome.notes.append(f"{title}: {PARTED} The other is {other} here.")
+            found = SyncedOne(name, row.id, title, len(local.history.parts), forked=other)
+            self.outcome.forked.append(found)
+            fork = await local_of(self._store, name, await self._store.sessions.row(row.id))
+        return await self._sent(fork, None, "")
+
+    def _parting(
+        self, session_id: SessionId, name: str, title: str
+    ) -> Callable[[], Awaitable[None]]:
+        async def write() -> None:
+            row = await self._store.sessions.row(session_id)
+            revision, seq, now = row.revision + 1, row.seq + 1, self._environment.clock.now()
+            notice = NoticeRecord(revision=revision, at=now, seq=seq, level="warning", text=PARTED)
+            settings = {**row.settings, **syncing_as(session_id, name)}
+            parted = replace(row, title=title, revision=revision, seq=seq, settings=settings)
+            await self._store.write(
+                PutSession(parted), AppendRecord(session_id, store_record(notice))
+            )
+
+        return write
+
+    async def _removals(self, tips: dict[str, str]) -> list[SentRef]:
+        names = await asyncio.to_thread(removed_names, self._store.folder)
+        marks = self._known.marks
+        going = [name for name in names if is_to_be_removed(tips.get(name), marks.get(name))]
+        # Where somebody went on, the ref is theirs.
+        left = {name: None for name in names if name in marks and name not in going}
+        await self._keep(left)
+        if not going:
+            await asyncio.to_thread(settle_removed, self._store.folder, names)
+        return [SentRef(name, "", tips[name]) for name in going]
+
+    async def _send(
+        self, sends: list[SentRef], told: dict[str, tuple[SyncedOne, Mark]]
+    ) -> frozenset[str]:
+        if not sends:
+            return frozenset()
+        refused = await self._refs.send(sends)
+        moved = {name for name, said in refused.items() if any(one in said for one in MOVED)}
+        for name in refused.keys() - moved:
+            title = told[name][0].title if name in told else name
+            shown = self._refs.remote.shown
+            self.outcome.notes.append(f"{title}: {shown} refused it: {refused[name]}")
+        marks: dict[str, Mark | None] = {}
+        for one in sends:
+            if one.name in refused:
+                continue
+            if one.new:
+                sent, marks[one.name] = told[one.name]
+                self.outcome.sent.append(sent)
+            else:
+                marks[one.name] = None
+                self.outcome.removed.append(one.name)
+        await self._keep(marks)
+        if gone := self.outcome.removed:
+            await self._refs.forget(gone)
+            await asyncio.to_thread(settle_removed, self._store.folder, gone)
+        return frozenset(moved)
+
+    async def _keep(self, marks: Mapping[str, Mark | None]) -> None:
+        self._known = self._known.marked(marks)
+        await asyncio.to_thread(keep_remote, self._store.folder, self._refs.remote, self._known)
+
+
+def _revision(row: SessionRow | None) -> int | None:
+    return None if row is None else row.revision
+
+
+def _title(row: SessionRow | None, name: str) -> str:
+    return name if row is None else row.title or row.id
+
+
+def _last_shown(stored: Stored) -> PartId | None:
+    """Gives a part that clients have seen, near the end."""
+    left = held_of(stored).left
+    shown = (m for m in reversed(stored.messages) if m.id not in left and m.status != "discarded")
+    return next((message.parts[-1].id for message in shown if message.parts), None)

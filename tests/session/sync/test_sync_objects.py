@@ -1,0 +1,47 @@
+"""What lies on a ref: objects that hosts take, and nothing that is not of sessions."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from sidecar.session.desk.session_sync import sync
+from sidecar.session.sync import sync_refs
+from sidecar.session.sync.sync_outcome import SyncOutcome, SyncWish
+from tests.e2e.sync_users import bare, git, refs
+from tests.fakes.scripted_model import says
+from tests.session import inside
+from tests.session.conftest import Desk, World
+
+LARGEST = 2_000
+
+
+async def synced(desk: Desk, remote: Path, *names: str) -> SyncOutcome:
+    wish = SyncWish(str(desk.workspace), str(remote), agreed=str(remote), names=frozenset(names))
+    return await sync(desk.sessions, wish)
+
+
+async def test_a_large_piece_lies_in_several_objects(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sync_refs, "LARGEST", LARGEST)
+    remote, dice = bare(tmp_path / "remote.git"), random.Random(1)
+    async with world.daemon() as desk:
+        session = await desk.open()
+        for _ in range(2):
+            desk.script(says("".join(dice.choices("abcdefghijklmnopqrstuvwxyz", k=20_000))))
+            await desk.ask(session)
+            assert len((await synced(desk, remote)).sent) == 1
+        messages = inside.messages(session)
+        name = session.id
+    listed = git("ls-tree", "-l", refs(remote)[name], cwd=remote).splitlines()
+    sizes = {line.split()[4]: int(line.split()[3]) for line in listed}
+    assert max(sizes.values()) == LARGEST
+    assert {path[:6] for path in sizes} == {"000001", "000002"}
+    assert len(sizes) > 8
+    other = World(world.folder.with_name("other"), world.workspace, world.time + 1000)
+    other.config, other.minted = world.config, world.minted + 1000
+    async with other.daemon() as desk:
+        (came,) = (await synced(desk, remote, name)).received
+        assert inside.messages(await desk.sessions.get(came.session_id)) == messages
+        assert (await desk.store.verify()).problems == ()
