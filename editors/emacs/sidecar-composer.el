@@ -10,6 +10,7 @@
 ;;; Code:
 
 (require 'sidecar-daemon)
+(require 'sidecar-remotes)
 (require 'sidecar-search)
 
 (defconst sidecar-composer-commands
@@ -18,9 +19,10 @@
     ("fork" . sidecar-fork) ("handoff" . sidecar-handoff) ("import" . sidecar-import)
     ("log" . sidecar-log) ("model" . sidecar-switch-model) ("new" . sidecar-new)
     ("pin" . sidecar-pin) ("policy" . sidecar-switch-policy) ("redo" . sidecar-redo)
+    ("elsewhere" . sidecar-open-from-elsewhere)
     ("rename" . sidecar-rename) ("review" . sidecar-review) ("rollback" . sidecar-rollback)
     ("search" . sidecar-search) ("sessions" . sidecar-sessions)
-    ("undo" . sidecar-undo-compaction)
+    ("sync" . sidecar-sync) ("undo" . sidecar-undo-compaction)
     ("unpin" . sidecar-unpin))
   "What a word behind a slash does.")
 

@@ -37,6 +37,8 @@
     ("h" "hand off" sidecar-handoff)
     ("e" "export" sidecar-export)
     ("i" "import" sidecar-import)
+    ("S" "sync" sidecar-sync)
+    ("O" "open from another machine" sidecar-open-from-elsewhere)
     ("o" "open another" sidecar-sessions)
     ("/" "search them" sidecar-search)
     ("t" "rename" sidecar-rename)

@@ -31,6 +31,7 @@ VIEWS = (
     "markdown",
     "menu",
     "questions",
+    "remotes",
     "review",
     "search",
     "visible",

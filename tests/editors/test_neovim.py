@@ -23,6 +23,7 @@ VIEWS = {
     "chat.lua",
     "composer.lua",
     "health.lua",
+    "remotes.lua",
     "markdown.lua",
     "meter.lua",
     "review.lua",

@@ -23,7 +23,7 @@ end, {
 
 -- `<Plug>(sidecar-chat)` and so on, to be mapped by the user.
 local commands = "chat new send cancel compact undo_compaction rollback redo review edit copy"
-commands = commands .. " context fork handoff sessions search rename archive export log restart"
+commands = commands .. " context fork handoff sessions search rename archive export sync elsewhere log restart"
 for name in commands:gmatch("%S+") do
   local keys, what = "<Plug>(sidecar-" .. name .. ")", { desc = "Sidecar: " .. name }
   vim.keymap.set({ "n", "i" }, keys, "<Cmd>Sidecar " .. name .. "<CR>", what)

@@ -6,6 +6,7 @@ import { compact, pin, undoCompaction } from "./compaction";
 import { Daemon } from "./daemon";
 import { showMeter } from "./meter";
 import { archiveSession, exportSession, fork, handOff, importSession, openSession, switchOption } from "./moving";
+import { openFromElsewhere, syncSessions } from "./views/remotes";
 import { askPermission } from "./views/permission";
 import { Previews } from "./views/texts";
 import { redo, rollBack } from "./rollback";
@@ -108,6 +109,8 @@ function registerCommands(context: ExtensionContext, daemon: Daemon, sessions: S
     archive: () => archiveSession(daemon, sessions),
     export: () => exportSession(daemon, sessions),
     import: () => importSession(daemon, sessions),
+    sync: () => syncSessions(daemon, sessions),
+    openFromElsewhere: () => openFromElsewhere(daemon, sessions),
     setApiKey: async () => (await askForKey(context.secrets)) && start(),
     restart: async () => {
       await daemon.stop();

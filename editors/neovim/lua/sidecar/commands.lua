@@ -2,6 +2,7 @@
 local chat = require("sidecar.chat")
 local daemon = require("sidecar.daemon")
 local meter = require("sidecar.meter")
+local remotes = require("sidecar.remotes")
 local review = require("sidecar.review")
 local rollback = require("sidecar.rollback")
 local search = require("sidecar.search")
@@ -155,6 +156,12 @@ end
 function commands.search(text)
   given_or_asked(text, { prompt = "Sidecar, search all sessions: " }, search.find)
 end
+
+--- `:Sidecar sync [REMOTE]`
+commands.sync = remotes.sync
+
+--- Opens a session that lies on a git remote.
+commands.elsewhere = remotes.open
 
 --- Lets a value of an option be chosen.
 local function choose(option, set)
