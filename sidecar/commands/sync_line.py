@@ -15,7 +15,8 @@ def declare_sync(app: typer.Typer) -> None:
             typer.Argument(help="A git remote's name, address or path; else `sync.remote`."),
         ] = None,
         session: Annotated[
-            list[str] | None, typer.Option(help="Only this session; may be given again.")
+            list[str] | None,
+            typer.Option(help="Only this session, by its id or its beginning; may be given again."),
         ] = None,
         names: Annotated[
             list[str] | None,

@@ -15,7 +15,9 @@ from sidecar_client import Client, SidecarError
 from sidecar_client.messages import RemoteSession, SessionSyncResult, SyncedSession
 
 from sidecar.commands.own_daemon import own_daemon
+from sidecar.commands.session_names import whole_ids
 from sidecar.commands.terminal import many, refused, say_each, shown, terminal
+from sidecar.core.errors import SidecarError as SidecarFailed
 from sidecar.core.parts import Json
 from sidecar.core.text.visible import visible_json
 
@@ -24,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class SyncChoices:
-    """`sessions` are ids here, `names` those of sessions there to open here."""
+    """`sessions` are ids here or beginnings of them, `names` of sessions there to open here."""
 
     sessions: tuple[str, ...]
     names: tuple[str, ...]
@@ -35,6 +37,10 @@ class SyncChoices:
 
 def sync(remote: str | None, folder: Path, chosen: SyncChoices) -> int:
     console, cwd = terminal(), folder.absolute()
+    try:
+        ids = whole_ids(chosen.sessions) if chosen.sessions else []
+    except SidecarFailed as error:
+        return refused(console, error.message)
 
     async def work(client: Client) -> SessionSyncResult | None:
         async def call(agree: str | None, *, dry_run: bool) -> SessionSyncResult:
@@ -44,7 +50,7 @@ def sync(remote: str | None, folder: Path, chosen: SyncChoices) -> int:
                     cwd=cwd,
                     agree=agree,
                     dry_run=dry_run,
-                    session_ids=chosen.sessions,
+                    session_ids=ids,
                     names=chosen.names,
                 )
 

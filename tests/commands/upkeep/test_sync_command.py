@@ -43,8 +43,9 @@ def test_a_session_is_synced_by_hand(users: tuple[Path, Path], tmp_path: Path) -
     assert (code, session in told, refs(remote)) == (0, True, {})
     code, told = run(ada, "sync", str(remote), typed="y\n")
     assert (code, "sent:" in told, refs(remote).keys()) == (0, True, {session})
-    code, told = run(ada, "sync", str(remote))
+    code, told = run(ada, "sync", str(remote), "--session", session[:-4])
     assert (code, "Nothing to do" in told) == (0, True)
+    assert run(ada, "sync", str(remote), "--session", "nobody")[0] == 1
     code, told = run(bob, "sync", str(remote), "--list")
     assert (code, session in told, "Say hello" in told) == (0, True, True)
     code, told = run(bob, "sync", str(remote), "--open", session, "--yes", "--json")
