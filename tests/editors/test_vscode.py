@@ -263,6 +263,14 @@ def test_each_question_has_its_own_answer(given: dict[str, str], tmp_path: Path)
     play("questions.mjs", given)
 
 
+@pytest.mark.parametrize("language", ["de", "zh-cn"])
+def test_another_language(given: dict[str, str], tmp_path: Path, language: str) -> None:
+    machine = tmp_path / "server/data/Machine/settings.json"
+    settings = json.loads(machine.read_text())
+    machine.write_text(json.dumps({**settings, "sidecar.permissions.allow": []}))
+    play("languages.mjs", {**given, "language": language})
+
+
 def test_one_session_in_vs_code_neovim_emacs_and_an_acp_client(
     given: dict[str, str], tmp_path: Path
 ) -> None:

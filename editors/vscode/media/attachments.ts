@@ -1,5 +1,6 @@
 /** What goes along with a message, as chips that can be removed: pictures, the open files, the selection, earlier parts. */
 
+import { l10n } from "vscode";
 import type { Picture, Recalled, Shown, ShownPart } from "../src/views/messages";
 import { button, el, fill } from "./dom";
 import { icon } from "./icons";
@@ -9,7 +10,7 @@ import { picture, thumbnail } from "./pictures";
 const MOST = 8;
 
 export class Attachments {
-  readonly element = el("ul.chips", { "aria-label": "Goes along", hidden: true });
+  readonly element = el("ul.chips", { "aria-label": l10n.t("Goes along"), hidden: true });
   private shown: Shown = {};
   /** What the user does not want to send, by what it was: another file or selection is another matter. */
   private readonly removed = new Map<ShownPart, string>();
@@ -55,7 +56,7 @@ export class Attachments {
   /** Take these pictures too. */
   put(pictures: readonly Picture[]): void {
     for (const one of pictures.slice(0, MOST - this.added.length)) {
-      const made = { picture: one, chip: this.chip("picture", thumbnail(one, 36), () => this.drop(made)) };
+      const made = { picture: one, chip: this.chip(l10n.t("picture"), thumbnail(one, 36), () => this.drop(made)) };
       this.added.push(made);
     }
     this.draw();
@@ -65,8 +66,8 @@ export class Attachments {
   /** Take those of these files that are pictures; gives whether there was one. */
   files(files: Iterable<File>): boolean {
     const found = [...files].filter(({ type }) => type.startsWith("image/"));
-    if (this.added.length + found.length > MOST) this.failed(`A message takes ${MOST} pictures.`);
-    for (const file of found) void picture(file).then((one) => this.put([one]), () => this.failed(`${file.name || "This"} cannot be read as a picture.`));
+    if (this.added.length + found.length > MOST) this.failed(l10n.t("A message takes {0} pictures.", MOST));
+    for (const file of found) void picture(file).then((one) => this.put([one]), () => this.failed(l10n.t("{0} cannot be read as a picture.", file.name || l10n.t("This"))));
     return found.length > 0;
   }
 
@@ -108,7 +109,7 @@ export class Attachments {
     });
     const again = this.again.map((one) => {
       const chip = this.chip(one.label, el("span.target", {}, one.label), () => this.let((other) => other !== one), icon(one.partId === undefined ? "session" : "recall"));
-      chip.title = one.partId === undefined ? `What became of the session “${one.label}”` : `${one.label}, recalled from earlier`;
+      chip.title = one.partId === undefined ? l10n.t("What became of the session “{0}”", one.label) : l10n.t("{0}, recalled from earlier", one.label);
       return chip;
     });
     const chips = [...parts, ...again, ...this.added.map((one) => one.chip)];
@@ -117,6 +118,6 @@ export class Attachments {
   }
 
   private chip(name: string, what: HTMLElement, remove: () => void, picture?: Node): HTMLElement {
-    return el("li.attached", {}, picture, what, button(`Do not send ${name}`, remove, icon("failed"), "quiet"));
+    return el("li.attached", {}, picture, what, button(l10n.t("Do not send {0}", name), remove, icon("failed"), "quiet"));
   }
 }

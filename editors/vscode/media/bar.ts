@@ -1,7 +1,8 @@
 /** The bar of the window: its regions, the zone below them, and the mark where the policy rewrites. */
 
 import type { Meter, Regions } from "sidecar-protocol";
-import { count, REGIONS } from "../src/wording";
+import { l10n } from "vscode";
+import { count, REGIONS, ZONES } from "../src/wording";
 import { el } from "./dom";
 
 type Region = keyof Regions;
@@ -32,7 +33,7 @@ export function stack(pieces: readonly (readonly [string, number])[], whole: num
 /** The bar in words. */
 export function summary(meter: Meter, room: number): string {
   const parts = names(meter).map((name) => `${REGIONS[name]} ${count(meter.regions[name])}`);
-  return `${Math.round(meter.percent)} per cent of ${count(room)} tokens, zone ${meter.zone}, compaction at ${count(meter.compactAt)}: ${parts.join(", ")}`;
+  return l10n.t("{0} per cent of {1} tokens, zone {2}, compaction at {3}: {4}", Math.round(meter.percent), count(room), ZONES[meter.zone] ?? meter.zone, count(meter.compactAt), parts.join(", "));
 }
 
 function share(part: number, whole: number): number {

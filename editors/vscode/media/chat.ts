@@ -1,5 +1,6 @@
 /** The chat's page: takes messages of the extension and shows them. */
 
+import { l10n } from "vscode";
 import type { Block, Draft, FromChat, Kept, ToChat } from "../src/views/messages";
 import { Composer } from "./composer";
 import { button, el, fill } from "./dom";
@@ -49,8 +50,8 @@ document.body.addEventListener(BLOCK, (event) => send((event as CustomEvent<Bloc
 addEventListener("focus", () => document.activeElement === document.body && composer.focus());
 welcome.append(
   el("h2", {}, "Sidecar"),
-  el("p", {}, "Ask for a change, and see each step. You can go back to before any turn, in files and conversation."),
-  el("ul.hints", {}, hint("Enter", "sends"), hint("Shift+Enter", "begins a line"), hint("Escape", "stops the turn"), hint("@", "names a file or a session"), hint("/", "lists the commands"), hint("↑", "brings back what you sent"), hint("PgUp PgDn", "go between turns")),
+  el("p", {}, l10n.t("Ask for a change, and see each step. You can go back to before any turn, in files and conversation.")),
+  el("ul.hints", {}, hint(l10n.t("Enter"), l10n.t("sends")), hint(l10n.t("Shift+Enter"), l10n.t("begins a line")), hint(l10n.t("Escape"), l10n.t("stops the turn")), hint("@", l10n.t("names a file or a session")), hint("/", l10n.t("lists the commands")), hint("↑", l10n.t("brings back what you sent")), hint(l10n.t("PgUp PgDn"), l10n.t("go between turns"))),
 );
 if (before) composer.put(before);
 document.body.addEventListener("dragover", (event) => event.preventDefault());
@@ -120,12 +121,12 @@ function take(message: ToChat): void {
     case "mentions":
       return composer.insert(message.text);
     case "reveal":
-      if (!transcript.reveal(message.partId)) showBanner("What was found is not in the conversation any more: going back left it behind.");
+      if (!transcript.reveal(message.partId)) showBanner(l10n.t("What was found is not in the conversation any more: going back left it behind."));
       return;
     case "meter":
       return composer.measure(message.meter);
     case "daemon":
-      return showBanner(message.state === "failed" || message.state === "stopped" ? message.message || "The daemon is not running." : "", true);
+      return showBanner(message.state === "failed" || message.state === "stopped" ? message.message || l10n.t("The daemon is not running.") : "", true);
   }
 }
 
@@ -164,15 +165,15 @@ function showPlan(items: Task[]): void {
   const now = items.find(({ status }) => status === "in_progress");
   plan.hidden = !items.length || done === items.length;
   const [head, body] = plan.children as unknown as [HTMLElement, HTMLElement];
-  fill(head, icon("chevron"), el("span.verb", {}, `${done} of ${items.length} done`), el("span.target", {}, now?.content ?? ""));
+  fill(head, icon("chevron"), el("span.verb", {}, l10n.t("{0} of {1} done", done, items.length)), el("span.target", {}, now?.content ?? ""));
   fill(body, tasks(items));
 }
 
 function showBanner(text: string, daemon = false): void {
   banner.hidden = !text;
   const run = (label: string, command: "restart" | "showLog") => button(label, () => send({ type: "run", command }), undefined, "link");
-  const close = button("Dismiss", () => (banner.hidden = true), icon("failed"), "quiet");
-  fill(banner, icon("failed"), el("span", {}, text), ...(daemon ? [run("Restart", "restart"), run("Show Log", "showLog")] : []), close);
+  const close = button(l10n.t("Dismiss"), () => (banner.hidden = true), icon("failed"), "quiet");
+  fill(banner, icon("failed"), el("span", {}, text), ...(daemon ? [run(l10n.t("Restart"), "restart"), run(l10n.t("Show Log"), "showLog")] : []), close);
 }
 
 function hint(keys: string, what: string): HTMLElement {

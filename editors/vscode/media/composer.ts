@@ -1,8 +1,10 @@
 /** The input, with what goes along and what it is sent to: chips, model, meter, send and stop. */
 
 import type { Meter } from "sidecar-protocol";
+import { l10n } from "vscode";
 import type { Draft, FoundSession, FoundSymbol, FromChat, Shown } from "../src/views/messages";
 import { mention, type Slash, SLASHES, type Typed, typed } from "../src/views/slash";
+import { count } from "../src/wording";
 import { Attachments } from "./attachments";
 import { button, el, fill, say } from "./dom";
 import { icon } from "./icons";
@@ -22,11 +24,11 @@ export interface Around {
 }
 
 export class Composer {
-  private readonly input = el("textarea", { rows: 1, "aria-label": "Message to Sidecar", "aria-controls": "suggestions", "aria-autocomplete": "list", placeholder: "Ask Sidecar", spellcheck: "false" });
-  private readonly model = el("button.pick", { type: "button", title: "Switch model" });
+  private readonly input = el("textarea", { rows: 1, "aria-label": l10n.t("Message to Sidecar"), "aria-controls": "suggestions", "aria-autocomplete": "list", placeholder: l10n.t("Ask Sidecar"), spellcheck: "false" });
+  private readonly model = el("button.pick", { type: "button", title: l10n.t("Switch model") });
   private readonly meter = el("button.pick.meter", { type: "button", hidden: true });
-  private readonly stop = button("Stop (Escape)", () => this.around.send({ type: "cancel" }), icon("stop"), "round stop");
-  private readonly go = button("Send (Enter)", () => this.submit(), icon("send"), "round primary");
+  private readonly stop = button(l10n.t("Stop (Escape)"), () => this.around.send({ type: "cancel" }), icon("stop"), "round stop");
+  private readonly go = button(l10n.t("Send (Enter)"), () => this.submit(), icon("send"), "round primary");
   private readonly told = el("div.told", { role: "alert", hidden: true });
   private readonly attached = new Attachments(() => this.drawn(), (text) => this.tell(text));
   private readonly past = new Past(this.input, () => this.around.sent(), (text) => this.write(text));
@@ -99,7 +101,7 @@ export class Composer {
   recall(partId: string, label: string): void {
     if (this.readOnly) return;
     this.attached.recall([{ sessionId: this.sessionId, partId, label }]);
-    say(`Goes along with your next message: ${label}`);
+    say(l10n.t("Goes along with your next message: {0}", label));
     this.focus();
   }
 
@@ -140,20 +142,20 @@ export class Composer {
     this.readOnly = readOnly;
     this.input.disabled = readOnly;
     fill(this.model, model);
-    this.model.setAttribute("aria-label", `Model: ${model}. Switch`);
+    this.model.setAttribute("aria-label", l10n.t("Model: {0}. Switch", model));
     this.model.disabled = readOnly;
     this.drawn();
   }
 
   measure({ percent, zone, used, window, reservedOutput, accuracy }: Meter): void {
     const about = accuracy === "exact" ? "" : "~";
-    const label = `${Math.round(percent)}% of the context, ${used.toLocaleString("en-US")} of ${(window - reservedOutput).toLocaleString("en-US")} tokens`;
+    const label = l10n.t("{0}% of the context, {1} of {2} tokens. Show what fills it", Math.round(percent), count(used), count(window - reservedOutput));
     const level = el("span.level");
     level.style.inlineSize = `${Math.min(100, percent)}%`;
     this.meter.hidden = false;
     this.meter.dataset["zone"] = zone;
-    this.meter.title = `${label}. Show what fills it`;
-    this.meter.setAttribute("aria-label", `${label}. Show what fills it`);
+    this.meter.title = label;
+    this.meter.setAttribute("aria-label", label);
     this.meter.replaceChildren(el("span.gauge", { "aria-hidden": "true" }, level), `${about}${Math.round(percent)}%`);
   }
 
@@ -166,10 +168,10 @@ export class Composer {
     this.stop.hidden = !this.working;
     this.go.hidden = this.working && !some;
     this.go.disabled = this.readOnly || !some;
-    const label = this.working ? "Add to the running turn (Enter)" : "Send (Enter)";
+    const label = this.working ? l10n.t("Add to the running turn (Enter)") : l10n.t("Send (Enter)");
     this.go.title = label;
     this.go.setAttribute("aria-label", label);
-    this.input.placeholder = this.readOnly ? "Another window writes this session" : this.working ? "Add to the running turn" : "Ask Sidecar, / for commands";
+    this.input.placeholder = this.readOnly ? l10n.t("Another window writes this session") : this.working ? l10n.t("Add to the running turn") : l10n.t("Ask Sidecar, / for commands");
     this.around.changed({ text: this.text, pictures, recalled });
   }
 
@@ -255,9 +257,9 @@ export class Composer {
   private command(found: Typed, text: string): void {
     if ("wrong" in found) {
       const { wrong, meant } = found;
-      const use = meant && button(`Use ${meant}`, () => this.instead(meant), undefined, "link");
-      const others = meant ? "" : ` There are ${SLASHES.map(({ name }) => `/${name}`).join(", ")}.`;
-      return this.tell(`${wrong}${others}`, use, button("Send as Text", () => this.hand(text), undefined, "link"));
+      const use = meant && button(l10n.t("Use {0}", meant), () => this.instead(meant), undefined, "link");
+      const others = meant ? "" : l10n.t(" There are {0}.", SLASHES.map(({ name }) => `/${name}`).join(", "));
+      return this.tell(`${wrong}${others}`, use, button(l10n.t("Send as Text"), () => this.hand(text), undefined, "link"));
     }
     this.write("");
     this.around.send({ type: "run", command: found.slash.command, ...(found.argument && { argument: found.argument }) });

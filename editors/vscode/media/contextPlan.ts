@@ -1,23 +1,24 @@
 /** A compaction before it is made: its price, what is lost, and every part, to be read and ticked to stay. */
 
 import type { CompactionStep, ContextBreakdownResult, ContextCompactResult, ContextSegment } from "sidecar-protocol";
+import { l10n } from "vscode";
 import type { FromContext, Wish } from "../src/views/messages";
-import { count, grouped, many, money } from "../src/wording";
+import { count, grouped, many, money, PARTS, REQUESTS } from "../src/wording";
 import { Texts } from "./contextTexts";
 import { button, el, fill, say } from "./dom";
 import { icon } from "./icons";
 
 /** Groups by a plan's actions; an action that is not known here leaves a part out. */
 const FATES: [string, string, string[]][] = [
-  ["kept", "Stays, as ticked", []],
-  ["gone", "Would go", []],
-  ["cut", "Would be cut", ["truncate", "excerpt"]],
-  ["told", "Would be summarised", ["summarize"]],
-  ["back", "Would come back", ["restore"]],
-  ["stays", "Would stay", ["keep"]],
+  ["kept", l10n.t("Stays, as ticked"), []],
+  ["gone", l10n.t("Would go"), []],
+  ["cut", l10n.t("Would be cut"), ["truncate", "excerpt"]],
+  ["told", l10n.t("Would be summarised"), ["summarize"]],
+  ["back", l10n.t("Would come back"), ["restore"]],
+  ["stays", l10n.t("Would stay"), ["keep"]],
 ];
 /** Actions that leave something of a part. */
-const LEFT: Record<string, string> = { truncate: "cut", excerpt: "lines", evict: "stub" };
+const LEFT: Record<string, string> = { truncate: l10n.t("cut"), excerpt: l10n.t("lines"), evict: l10n.t("stub") };
 
 /** A part as the plan has it. */
 interface Row {
@@ -33,14 +34,14 @@ interface Row {
 
 export class Plan {
   readonly texts: Texts;
-  private readonly words = el("input", { type: "text", "aria-label": "What to keep, in words", placeholder: "What to keep, in words: everything about the parser", onchange: () => this.ask() });
+  private readonly words = el("input", { type: "text", "aria-label": l10n.t("What to keep, in words"), placeholder: l10n.t("What to keep, in words: everything about the parser"), onchange: () => this.ask() });
   private readonly told = el("div.told");
-  private readonly go = button("Compact", () => this.carryOut(), undefined, "primary");
+  private readonly go = button(l10n.t("Compact"), () => this.carryOut(), undefined, "primary");
   private readonly list = el("div.groups");
   readonly element = el(
     "section.plan",
     { hidden: true, "aria-labelledby": "the-plan" },
-    el("div.due", {}, el("h2", { id: "the-plan" }, "Before you compact"), this.told, this.words, el("div.choices", {}, this.go, button("Leave as It Is", () => this.close(), undefined, "secondary"))),
+    el("div.due", {}, el("h2", { id: "the-plan" }, l10n.t("Before you compact")), this.told, this.words, el("div.choices", {}, this.go, button(l10n.t("Leave as It Is"), () => this.close(), undefined, "secondary"))),
     this.list,
   );
   private keep = new Set<string>();
@@ -108,7 +109,7 @@ export class Plan {
     this.changed(this.wish());
     this.send({ type: "plan", number: this.number, ...this.wish() });
     this.busy(true);
-    if (!this.plan) fill(this.told, el("p.faint", {}, "Planning…"));
+    if (!this.plan) fill(this.told, el("p.faint", {}, l10n.t("Planning…")));
   }
 
   private carryOut(): void {
@@ -127,17 +128,17 @@ export class Plan {
     const plan = this.plan;
     if (!plan) return;
     const rows = this.rows(plan);
-    this.go.textContent = plan.plan.length ? `Compact to ${count(plan.tokensAfter)} tokens` : "Compact";
-    const earned = plan.breakEvenRequests ? `, earned back after ${many(plan.breakEvenRequests, "request")}` : "";
+    this.go.textContent = plan.plan.length ? l10n.t("Compact to {0} tokens", count(plan.tokensAfter)) : l10n.t("Compact");
+    const earned = plan.breakEvenRequests ? l10n.t(", earned back after {0}", many(plan.breakEvenRequests, ...REQUESTS)) : "";
     const facts: [string, string | undefined][] = plan.plan.length
       ? [
-          ["Tokens", `${count(plan.tokensBefore)} → ${count(plan.tokensAfter)}`],
-          ["Price", `${money(plan.price)}${earned}`],
-          ["Lost", this.lost(rows)],
-          ["Summary", plan.asked?.[0] ?? "written without a model"],
-          ["Shown as now", plan.files?.map(({ path, lines }) => `${path}, lines ${lines}`).join("; ")],
+          [l10n.t("Tokens"), `${count(plan.tokensBefore)} → ${count(plan.tokensAfter)}`],
+          [l10n.t("Price"), `${money(plan.price)}${earned}`],
+          [l10n.t("Lost"), this.lost(rows)],
+          [l10n.t("Summary"), plan.asked?.[0] ?? l10n.t("written without a model")],
+          [l10n.t("Shown as now"), plan.files?.map(({ path, lines }) => l10n.t("{0}, lines {1}", path, lines)).join("; ")],
         ]
-      : [["Nothing", plan.reason]];
+      : [[l10n.t("Nothing"), plan.reason]];
     const shown = facts.filter(([, text]) => text).map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text)));
     fill(this.told, el("dl.facts", {}, ...shown));
     const focused = document.activeElement?.id;
@@ -153,8 +154,8 @@ export class Plan {
   /** What is lost, in words. */
   private lost(rows: Row[]): string {
     const [gone, cut] = ["gone", "cut"].map((fate) => rows.filter((row) => row.fate === fate).length) as [number, number];
-    const said = [gone && `${many(gone, "part")} ${gone === 1 ? "goes" : "go"}`, cut && `${many(cut, "part")} ${cut === 1 ? "is" : "are"} cut`].filter(Boolean);
-    return `${said.join(", ") || "nothing"}; what the model no longer sees can be read here, and recalled by the model`;
+    const said = [gone && many(gone, l10n.t("{0} part goes"), l10n.t("{0} parts go")), cut && many(cut, l10n.t("{0} part is cut"), l10n.t("{0} parts are cut"))].filter(Boolean);
+    return l10n.t("{0}; what the model no longer sees can be read here, and recalled by the model", said.join(", ") || l10n.t("nothing"));
   }
 
   /** Every part, in the order of the prompt. */
@@ -188,7 +189,7 @@ export class Plan {
   private group(key: string, fate: string, title: string, rows: Row[]): HTMLElement {
     const [before, after] = [rows.reduce((sum, one) => sum + one.before, 0), rows.reduce((sum, one) => sum + one.after, 0)];
     const tokens = before === after ? count(before) : `${count(before)} → ${count(after)}`;
-    const head = el("summary", { id: `fate-${key.replace(/\W+/g, "-")}`, "aria-label": `${title}: ${many(rows.length, "part")}, ${tokens} tokens` }, icon("chevron"), el("span.title", { title }, title), el("span.badge", {}, String(rows.length)), el("span.tokens", {}, tokens));
+    const head = el("summary", { id: `fate-${key.replace(/\W+/g, "-")}`, "aria-label": l10n.t("{0}: {1}, {2} tokens", title, many(rows.length, ...PARTS), tokens) }, icon("chevron"), el("span.title", { title }, title), el("span.badge", {}, String(rows.length)), el("span.tokens", {}, tokens));
     const made = el(`details.group.${fate}`, { open: this.open.get(key) ?? true }, head, el("ul", {}, ...rows.map((one) => this.line(one))));
     made.addEventListener("toggle", () => this.open.set(key, made.open));
     return made;
@@ -198,18 +199,18 @@ export class Plan {
     const size = before === after ? count(before) : `${count(before)} → ${count(after)}`;
     const kept = partId !== undefined && this.keep.has(partId);
     const refused = kept && fate !== "stays";
-    const badge = refused ? el("span.badge.refused", {}, "cannot stay") : LEFT[action] && el("span.badge", {}, LEFT[action]);
+    const badge = refused ? el("span.badge.refused", {}, l10n.t("cannot stay")) : LEFT[action] && el("span.badge", {}, LEFT[action]);
     const parts = [el(`span.swatch.region-${region}`, { "aria-hidden": "true" }), el("span.title", {}, label), badge, el("span.tokens", {}, size)];
     if (partId === undefined) return el("li", {}, el("div.piece", {}, ...parts));
-    const tick = el("input", { type: "checkbox", id: `keep-${partId}`, checked: kept, "aria-label": `Let it stay: ${label}`, title: "Let it stay through this compaction", onchange: () => this.tick(partId) });
+    const tick = el("input", { type: "checkbox", id: `keep-${partId}`, checked: kept, "aria-label": l10n.t("Let it stay: {0}", label), title: l10n.t("Let it stay through this compaction"), onchange: () => this.tick(partId) });
     const shown = this.texts.of(partId);
     const id = `read-${partId}`;
     const look = () => {
       this.texts.toggle(partId);
       this.draw();
     };
-    const piece = el("button.piece", { type: "button", id, title: reason || label, "aria-label": `${label}, ${refused ? "cannot stay, " : ""}${size} tokens${reason && `: ${reason}`}`, "aria-expanded": String(shown !== undefined), onclick: look }, ...parts);
-    const why = reason && (refused || shown) && el("p.why", {}, refused ? `The policy cannot keep it: ${reason}` : reason);
+    const piece = el("button.piece", { type: "button", id, title: reason || label, "aria-label": [label, ...(refused ? [l10n.t("cannot stay")] : []), l10n.t("{0} tokens", size)].join(", ") + (reason && `: ${reason}`), "aria-expanded": String(shown !== undefined), onclick: look }, ...parts);
+    const why = reason && (refused || shown) && el("p.why", {}, refused ? l10n.t("The policy cannot keep it: {0}", reason) : reason);
     return el("li", {}, el("div.choice", {}, tick, piece), why, shown);
   }
 

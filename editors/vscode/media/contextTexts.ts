@@ -1,6 +1,7 @@
 /** Whole texts of parts, each below the line that it was asked for by. */
 
 import type { ContextRecallResult, ContextSegment } from "sidecar-protocol";
+import { l10n } from "vscode";
 import type { FromContext } from "../src/views/messages";
 import { count } from "../src/wording";
 import { button, el, fill } from "./dom";
@@ -25,7 +26,7 @@ export class Texts {
   /** Ask for a part's text, or show it no longer. */
   toggle(partId: string): void {
     if (this.shown.delete(partId)) return;
-    this.shown.set(partId, el("div.text", { role: "region", "aria-live": "polite" }, el("p.faint", {}, "Reading…")));
+    this.shown.set(partId, el("div.text", { role: "region", "aria-live": "polite" }, el("p.faint", {}, l10n.t("Reading…"))));
     this.send({ type: "recall", partId, offset: 0 });
   }
 
@@ -34,8 +35,8 @@ export class Texts {
     const shown = this.shown.get(partId);
     if (!shown) return;
     const before = shown.querySelector("pre")?.textContent ?? "";
-    const text = el("pre", { tabindex: 0, "aria-label": "Whole text" }, before + content);
-    const rest = nextOffset !== undefined && button(`Show more of ${count(totalBytes)} bytes`, () => this.send({ type: "recall", partId, offset: nextOffset }), undefined, "link");
+    const text = el("pre", { tabindex: 0, "aria-label": l10n.t("Whole text") }, before + content);
+    const rest = nextOffset !== undefined && button(l10n.t("Show more of {0} bytes", count(totalBytes)), () => this.send({ type: "recall", partId, offset: nextOffset }), undefined, "link");
     fill(shown, text, el("div.actions", {}, rest, this.pin(partId)));
   }
 
@@ -46,8 +47,8 @@ export class Texts {
 
   private pin(partId: string): HTMLElement {
     const command = this.pinned.has(partId) ? "unpin" : "pin";
-    const made = button(command === "pin" ? "Pin" : "Unpin", () => this.send({ type: "run", command, argument: partId }), undefined, "link pin");
-    made.title = command === "pin" ? "Keep it in the context through compactions" : "Let compactions leave it out";
+    const made = button(command === "pin" ? l10n.t("Pin") : l10n.t("Unpin"), () => this.send({ type: "run", command, argument: partId }), undefined, "link pin");
+    made.title = command === "pin" ? l10n.t("Keep it in the context through compactions") : l10n.t("Let compactions leave it out");
     return made;
   }
 }

@@ -1,5 +1,6 @@
 /** A unified diff as lines with the editor's colours. */
 
+import { l10n } from "vscode";
 import { rows } from "../src/views/hunks";
 import { el } from "./dom";
 
@@ -9,7 +10,7 @@ export function diffLines(diff: string): HTMLElement {
     const kind = line.startsWith("+") ? ".added" : line.startsWith("-") ? ".removed" : "";
     return el(`span.line${kind}`, {}, `${line || " "}\n`);
   });
-  return el("pre.diff", { tabindex: 0, role: "group", "aria-label": "Changes" }, ...shown);
+  return el("pre.diff", { tabindex: 0, role: "group", "aria-label": l10n.t("Changes") }, ...shown);
 }
 
 /** How many lines came and went, where any did. */

@@ -1,6 +1,7 @@
 /** Markdown as it streams: only blocks that changed are drawn again, so that selections stay. */
 
 import MarkdownIt from "markdown-it";
+import { l10n } from "vscode";
 import type { Block } from "../src/views/messages";
 import { button, el } from "./dom";
 import { icon } from "./icons";
@@ -64,7 +65,7 @@ function block(html: string): HTMLElement {
   made.innerHTML = html;
   for (const code of made.querySelectorAll<HTMLElement>("pre > code")) dress(code);
   for (const table of made.querySelectorAll("table")) {
-    const room = el("div.table", { tabindex: 0, role: "region", "aria-label": "Table" });
+    const room = el("div.table", { tabindex: 0, role: "region", "aria-label": l10n.t("Table") });
     table.replaceWith(room);
     room.append(table);
   }
@@ -78,9 +79,9 @@ function dress(code: HTMLElement): void {
   pre.tabIndex = 0;
   const given = () => code.textContent ?? "";
   const ask = (detail: Block) => frame.dispatchEvent(new CustomEvent<Block>(BLOCK, { bubbles: true, detail }));
-  const insert = button("Insert at the cursor", () => ask({ type: "insert", text: given() }), icon("insert"), "quiet");
-  const apply = button("Apply to a file…", () => ask({ type: "apply", text: given(), language }), icon("edit"), "quiet");
-  const frame: HTMLElement = el("div.code", {}, el("div.code-head", {}, el("span", {}, language), el("span.room"), apply, insert, copier("Copy code", given)));
+  const insert = button(l10n.t("Insert at the cursor"), () => ask({ type: "insert", text: given() }), icon("insert"), "quiet");
+  const apply = button(l10n.t("Apply to a file…"), () => ask({ type: "apply", text: given(), language }), icon("edit"), "quiet");
+  const frame: HTMLElement = el("div.code", {}, el("div.code-head", {}, el("span", {}, language), el("span.room"), apply, insert, copier(l10n.t("Copy code"), given)));
   pre.replaceWith(frame);
   frame.append(pre);
 }

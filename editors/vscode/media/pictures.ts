@@ -1,5 +1,6 @@
 /** Pictures that go to the model: made small enough, and drawn without an address to load them from. */
 
+import { l10n } from "vscode";
 import type { Picture } from "../src/views/messages";
 import { el } from "./dom";
 
@@ -21,7 +22,7 @@ export async function picture(file: Blob): Promise<Picture> {
 
 /** Draw a picture at most this high. */
 export function thumbnail({ mimeType, data }: Picture, height: number): HTMLCanvasElement {
-  const canvas = el("canvas", { role: "img", "aria-label": "Picture" });
+  const canvas = el("canvas", { role: "img", "aria-label": l10n.t("Picture") });
   const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
   createImageBitmap(new Blob([bytes], { type: mimeType })).then(
     (bitmap) => {
@@ -29,7 +30,7 @@ export function thumbnail({ mimeType, data }: Picture, height: number): HTMLCanv
       [canvas.width, canvas.height] = [small.width, small.height];
       canvas.getContext("2d")?.drawImage(small, 0, 0);
     },
-    () => canvas.replaceWith("[picture]"),
+    () => canvas.replaceWith(`[${l10n.t("picture")}]`),
   );
   return canvas;
 }

@@ -1,5 +1,6 @@
 /** Calls that wait for permission, above the input, where they cannot be overlooked. */
 
+import { l10n } from "vscode";
 import type { FromChat, Question } from "../src/views/messages";
 import { type Hunk, unified } from "../src/views/hunks";
 import { says } from "../src/views/visible";
@@ -28,7 +29,7 @@ export class Questions {
     for (const question of questions) {
       if (this.shown.has(question.id)) continue;
       this.shown.set(question.id, this.draw(question));
-      say(`Sidecar asks for permission: ${visible(question.toolCall.title ?? "a tool")}`);
+      say(l10n.t("Sidecar asks for permission: {0}", visible(question.toolCall.title ?? l10n.t("a tool"))));
     }
     this.put();
   }
@@ -57,9 +58,9 @@ export class Questions {
     const given = (toolCall.rawInput ?? {}) as Record<string, unknown>;
     const command = typeof given["command"] === "string" ? given["command"] : undefined;
     const why = ((toolCall._meta?.["sidecar"] ?? {}) as Record<string, unknown>)["why"];
-    const title = visible(toolCall.title ?? "A tool");
+    const title = visible(toolCall.title ?? l10n.t("A tool"));
     const hunks = (toolCall.content ?? []).filter(({ type }) => type === "diff") as unknown as Hunk[];
-    const asks = hunks.length ? "May this be changed?" : "May this run?";
+    const asks = hunks.length ? l10n.t("May this be changed?") : l10n.t("May this run?");
     const answer = (optionId: string) => {
       this.shown.delete(id);
       this.send({ type: "answer", id, optionId });
@@ -68,8 +69,8 @@ export class Questions {
     };
     const sorted = [...options].sort((one, other) => Number(other.kind in LOOKS) - Number(one.kind in LOOKS));
     const buttons = sorted.map(({ optionId, name, kind }) => button(visible(name), () => answer(optionId), undefined, LOOKS[kind] ?? "link"));
-    if (options.some(({ kind }) => kind === "reject_once")) buttons.push(button("Reject and say why…", () => this.send({ type: "reject", id }), undefined, "link"));
-    if (hunks.length) buttons.push(button("Open diff", () => this.send({ type: "showQuestion", id }), undefined, "link"));
+    if (options.some(({ kind }) => kind === "reject_once")) buttons.push(button(l10n.t("Reject and say why…"), () => this.send({ type: "reject", id }), undefined, "link"));
+    if (hunks.length) buttons.push(button(l10n.t("Open diff"), () => this.send({ type: "showQuestion", id }), undefined, "link"));
     return el(
       "section.question",
       { role: "group", "aria-label": `${asks} ${title}` },
@@ -85,5 +86,5 @@ export class Questions {
 function shown(given: Record<string, unknown>, title: string): HTMLElement[] {
   const { command, ...others } = given;
   if (typeof command !== "string") return says(title, given) ? [] : inputs(given);
-  return [el("pre.command", { tabindex: 0, role: "group", "aria-label": "Command" }, visible(command)), ...inputs(others)];
+  return [el("pre.command", { tabindex: 0, role: "group", "aria-label": l10n.t("Command") }, visible(command)), ...inputs(others)];
 }

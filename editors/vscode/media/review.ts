@@ -1,5 +1,6 @@
 /** A file that a turn changed: what is left of that change, hunk by hunk, to be kept or taken back. */
 
+import { l10n } from "vscode";
 import type { FromChat, Reviewed } from "../src/views/messages";
 import { turned } from "../src/unified";
 import { diffLines, figures } from "./diff";
@@ -27,9 +28,9 @@ export class Review {
     this.name = `${from} ${path}`;
     fill(
       this.fold.actions,
-      button(`Open the turn's changes of ${path}`, () => this.send({ type: "diff", change: { path, from, ...(this.to !== undefined && { to: this.to }) } }), icon("diff"), "quiet"),
-      button(`Take back ${path}`, () => this.takeBack(), icon("restore"), "quiet restore"),
-      button(`Keep ${path}`, () => this.keep([this.name]), icon("done"), "quiet"),
+      button(l10n.t("Open the turn's changes of {0}", path), () => this.send({ type: "diff", change: { path, from, ...(this.to !== undefined && { to: this.to }) } }), icon("diff"), "quiet"),
+      button(l10n.t("Take back {0}", path), () => this.takeBack(), icon("restore"), "quiet restore"),
+      button(l10n.t("Keep {0}", path), () => this.keep([this.name]), icon("done"), "quiet"),
     );
   }
 
@@ -41,7 +42,7 @@ export class Review {
   count(added: number, removed: number, to: string | undefined): void {
     this.to = to;
     this.figures = figures(added, removed);
-    this.fold.label = `${this.path}, ${added} lines added, ${removed} removed: review`;
+    this.fold.label = l10n.t("{0}, {1} lines added, {2} removed: review", this.path, added, removed);
     this.draw();
     if (this.fold.open) this.look();
   }
@@ -62,7 +63,7 @@ export class Review {
 
   /** While a turn runs nothing can be taken back, and so nothing is planned. */
   private look(): void {
-    if (document.body.classList.contains("busy")) this.take({ from: this.from, path: this.path, hunks: [], told: "What is left is shown when the turn has ended.", undo: "" });
+    if (document.body.classList.contains("busy")) this.take({ from: this.from, path: this.path, hunks: [], told: l10n.t("What is left is shown when the turn has ended."), undo: "" });
     else this.send({ type: "review", from: this.from, path: this.path });
   }
 
@@ -91,10 +92,10 @@ export class Review {
   private draw(): void {
     const { kept } = this;
     this.element.classList.toggle("kept", kept);
-    fill(this.fold.head, icon(kept ? "done" : "edit"), el("span.target", { title: this.path }, this.path), ...this.figures, kept && el("span.figure", {}, "kept"));
+    fill(this.fold.head, icon(kept ? "done" : "edit"), el("span.target", { title: this.path }, this.path), ...this.figures, kept && el("span.figure", {}, l10n.t("kept")));
     const { hunks = [], told, undo } = this.seen ?? {};
-    const again = undo && button("Undo", () => this.send({ type: "takeBack", from: this.from, path: this.path, undo }), undefined, "link restore");
-    const line = (told || again) && el("p.left", {}, el("span", {}, told || "Taken back."), again || undefined);
+    const again = undo && button(l10n.t("Undo"), () => this.send({ type: "takeBack", from: this.from, path: this.path, undo }), undefined, "link restore");
+    const line = (told || again) && el("p.left", {}, el("span", {}, told || l10n.t("Taken back.")), again || undefined);
     fill(this.fold.body, line || undefined, ...hunks.map((hunk) => this.hunk(hunk)));
   }
 
@@ -107,11 +108,11 @@ export class Review {
     const tools = el(
       "div.hunk-head",
       {},
-      button(`Line ${line}`, () => this.send({ type: "open", path: this.path, line }), undefined, "link"),
+      button(l10n.t("Line {0}", line), () => this.send({ type: "open", path: this.path, line }), undefined, "link"),
       el("span.room"),
-      kept ? el("span.faint", {}, "kept") : button("Keep", () => this.keep([this.named(hunk)]), undefined, "link"),
-      button("Take Back", () => this.takeBack(hunk), undefined, "link restore"),
+      kept ? el("span.faint", {}, l10n.t("kept")) : button(l10n.t("Keep"), () => this.keep([this.named(hunk)]), undefined, "link"),
+      button(l10n.t("Take Back"), () => this.takeBack(hunk), undefined, "link restore"),
     );
-    return el(`section.hunk${kept ? ".kept" : ""}`, { "aria-label": `Change at line ${line}` }, tools, !kept && diffLines(made));
+    return el(`section.hunk${kept ? ".kept" : ""}`, { "aria-label": l10n.t("Change at line {0}", line) }, tools, !kept && diffLines(made));
   }
 }

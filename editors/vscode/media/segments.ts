@@ -1,6 +1,7 @@
 /** The pieces of the context, turn by turn. A click shows a piece's whole text, also of what was left out. */
 
 import type { Checkpoint, ContextSegment } from "sidecar-protocol";
+import { l10n } from "vscode";
 import type { FromContext } from "../src/views/messages";
 import { count, plainTitle } from "../src/wording";
 import { stack } from "./bar";
@@ -9,7 +10,7 @@ import { el, fill } from "./dom";
 import { icon } from "./icons";
 
 /** How a piece stands in the context, where it is not whole. */
-const SHOWN: Record<string, string> = { truncated: "cut", excerpt: "excerpt", quoted: "excerpt", placeholder: "stub", dropped: "left out", note: "note" };
+const SHOWN: Record<string, string> = { truncated: l10n.t("cut"), excerpt: l10n.t("excerpt"), quoted: l10n.t("excerpt"), placeholder: l10n.t("stub"), dropped: l10n.t("left out"), note: l10n.t("note") };
 
 interface Kept {
   leftOut: boolean;
@@ -25,7 +26,7 @@ interface Group {
 export class Segments {
   private readonly list = el("div.groups");
   private readonly filter = el("button.filter", { type: "button", onclick: () => this.toggle() });
-  readonly element = el("section.segments", { "aria-labelledby": "by-turn" }, el("div.bar", {}, el("h2", { id: "by-turn" }, "Turn by turn"), this.filter), this.list);
+  readonly element = el("section.segments", { "aria-labelledby": "by-turn" }, el("div.bar", {}, el("h2", { id: "by-turn" }, l10n.t("Turn by turn")), this.filter), this.list);
   private segments: ContextSegment[] = [];
   private titles = new Map<string, string>();
   readonly texts: Texts;
@@ -58,7 +59,7 @@ export class Segments {
     const only = this.kept.leftOut && missing.length > 0;
     this.filter.hidden = missing.length === 0;
     this.filter.setAttribute("aria-pressed", String(only));
-    fill(this.filter, `${missing.length} left out or cut`);
+    fill(this.filter, l10n.t("{0} left out or cut", missing.length));
     const groups = grouped(only ? missing : this.segments, this.titles);
     const most = Math.max(1, ...groups.map(sum));
     const focused = document.activeElement?.id;
@@ -70,17 +71,17 @@ export class Segments {
     const total = sum(group);
     const cached = group.segments.filter((one) => one.cached).reduce((tokens, one) => tokens + one.tokens, 0);
     const missing = group.segments.filter(leftOut).length;
-    const state = total === 0 ? "nothing in the context" : cached === total ? "cached" : cached ? "partly cached" : "not cached";
+    const state = total === 0 ? l10n.t("nothing in the context") : cached === total ? l10n.t("cached") : cached ? l10n.t("partly cached") : l10n.t("not cached");
     const held = el("div.held", { "aria-hidden": "true" });
     held.style.inlineSize = `${(cached / most) * 100}%`;
     const head = el(
       "summary",
-      { id: `group-${group.id}`, "aria-label": `${group.title}: ${count(total)} tokens, ${state}${missing ? `, ${missing} left out or cut` : ""}` },
+      { id: `group-${group.id}`, "aria-label": [l10n.t("{0}: {1} tokens, {2}", group.title, count(total), state), ...(missing ? [l10n.t("{0} left out or cut", missing)] : [])].join(", ") },
       icon("chevron"),
       el("span.title", { title: group.title }, group.title),
-      missing ? el("span.badge", {}, `${missing} out`) : undefined,
+      missing ? el("span.badge", {}, l10n.t("{0} out", missing)) : undefined,
       el("span.tokens", {}, count(total)),
-      total > 0 && el("div.share", { title: `${count(cached)} of ${count(total)} tokens are in the provider's cache` }, stack(regions(group), most), held),
+      total > 0 && el("div.share", { title: l10n.t("{0} of {1} tokens are in the provider's cache", count(cached), count(total)) }, stack(regions(group), most), held),
     );
     const made = el("details.group", { open: opened || this.open.has(group.id) }, head, el("ul", {}, ...group.segments.map((segment) => this.segment(segment))));
     head.addEventListener("click", () => {
@@ -95,14 +96,15 @@ export class Segments {
   private segment(segment: ContextSegment): HTMLElement {
     const { region, label, tokens, presentation, cached, partId, pinned, reason } = segment;
     const how = SHOWN[presentation];
-    const said = `${label}, ${how ? `${how}, ` : ""}${pinned ? "pinned, " : ""}${count(tokens)} tokens, ${cached ? "cached" : "not cached"}`;
+    const held = cached ? l10n.t("cached") : l10n.t("not cached");
+    const said = [label, ...(how ? [how] : []), ...(pinned ? [l10n.t("pinned")] : []), l10n.t("{0} tokens", count(tokens)), held].join(", ");
     const parts = [
       el(`span.swatch.region-${region}`, { "aria-hidden": "true" }),
       el("span.title", {}, label),
       pinned && icon("pin"),
       how ? el("span.badge", {}, how) : undefined,
       el("span.tokens", {}, tokens ? count(tokens) : "–"),
-      el("span.cached", { title: cached ? "cached" : "not cached", "data-cached": String(cached) }),
+      el("span.cached", { title: held, "data-cached": String(cached) }),
     ];
     if (partId === undefined) return el("li", {}, el("div.piece", { role: "group", "aria-label": said }, ...parts));
     const shown = this.texts.of(partId);
@@ -140,7 +142,7 @@ function grouped(segments: ContextSegment[], titles: Map<string, string>): Group
 
 function title({ turnId, presentation, label }: ContextSegment, titles: Map<string, string>): string {
   if (turnId !== undefined) return plainTitle(titles.get(turnId) || label);
-  return presentation === "note" ? "Notes of compactions" : "Sent with every request";
+  return presentation === "note" ? l10n.t("Notes of compactions") : l10n.t("Sent with every request");
 }
 
 /** Tokens by region, in the order in which regions first come. */

@@ -1,5 +1,7 @@
 /** A list above the input that completes what is being typed: commands by `/`, files by `@`. */
 
+import { l10n } from "vscode";
+import { many } from "../src/wording";
 import { el, say } from "./dom";
 
 export interface Suggestion {
@@ -9,7 +11,7 @@ export interface Suggestion {
 }
 
 export class Suggestions {
-  readonly element = el("ul.suggestions", { id: "suggestions", role: "listbox", "aria-label": "Suggestions", hidden: true });
+  readonly element = el("ul.suggestions", { id: "suggestions", role: "listbox", "aria-label": l10n.t("Suggestions"), hidden: true });
   private all: Suggestion[] = [];
   private at = 0;
 
@@ -22,7 +24,7 @@ export class Suggestions {
   }
 
   show(all: Suggestion[]): void {
-    if (all.length && !this.open) say(`${all.length} suggestions`);
+    if (all.length && !this.open) say(many(all.length, l10n.t("{0} suggestion"), l10n.t("{0} suggestions")));
     const grown = this.all.every(({ label }, index) => all[index]?.label === label);
     this.at = grown ? this.at : 0;
     this.all = all;

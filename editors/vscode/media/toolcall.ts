@@ -1,6 +1,7 @@
 /** A tool call: one line with what it does and how it stands; input, output and diff below. */
 
 import type { ToolCallChanged, ToolCallStarted, UpdateOrigin } from "sidecar-protocol";
+import { l10n } from "vscode";
 import type { FromChat } from "../src/views/messages";
 import { diffLines, figures } from "./diff";
 import { button, el, fill, visible, visibleName } from "./dom";
@@ -9,10 +10,10 @@ import { icon, type Picture } from "./icons";
 
 type Call = ToolCallStarted | ToolCallChanged;
 
-const VERBS: Record<string, string> = { read: "Read", edit: "Edit", search: "Search", execute: "Run" };
+const VERBS: Record<string, string> = { read: l10n.t("Read"), edit: l10n.t("Edit"), search: l10n.t("Search"), execute: l10n.t("Run") };
 /** Why a call failed that nothing is wrong with. */
-const ENDS: Record<string, string> = { denied: "rejected", cancelled: "stopped", interrupted: "interrupted" };
-const STATES: Record<string, string> = { pending: "waiting", in_progress: "running", completed: "done", failed: "failed" };
+const ENDS: Record<string, string> = { denied: l10n.t("rejected"), cancelled: l10n.t("stopped"), interrupted: l10n.t("interrupted") };
+const STATES: Record<string, string> = { pending: l10n.t("waiting"), in_progress: l10n.t("running"), completed: l10n.t("done"), failed: l10n.t("failed") };
 /** Lines of a diff that is shown without being asked for. */
 const SHORT_DIFF = 14;
 /** Characters of output that are shown. */
@@ -80,10 +81,10 @@ export class ToolCall {
   }
 
   private draw(): void {
-    const state = this.asked ? "waits for your permission" : (STATES[this.status] ?? this.status);
+    const state = this.asked ? l10n.t("waits for your permission") : (STATES[this.status] ?? this.status);
     const { failed } = this;
     this.element.dataset["status"] = failed ? "failed" : this.status;
-    this.fold.label = `${this.label}, ${failed ? (this.end ?? "failed") : state}`;
+    this.fold.label = `${this.label}, ${failed ? (this.end ?? l10n.t("failed")) : state}`;
     const verb = VERBS[this.kind];
     fill(
       this.fold.head,
@@ -120,15 +121,15 @@ export class ToolCall {
     if (this.asked) return [];
     if (typeof additions === "number") return figures(additions, typeof deletions === "number" ? deletions : 0);
     if (this.end) return [el("span.figure", {}, this.end)];
-    if (typeof exitCode === "number" && exitCode !== 0) return [el("span.figure.removed", {}, `exit ${exitCode}`)];
+    if (typeof exitCode === "number" && exitCode !== 0) return [el("span.figure.removed", {}, l10n.t("exit {0}", exitCode))];
     return [];
   }
 
   private buttons(): HTMLElement[] {
     const { path, diff } = this;
     if (path === undefined || this.status === "failed") return [];
-    if (diff) return [button(`Open diff of ${path}`, () => this.send({ type: "diff", change: { path, diff } }), icon("diff"), "quiet")];
-    return this.kind === "read" ? [button(`Open ${path}`, () => this.send({ type: "open", path }), icon("read"), "quiet")] : [];
+    if (diff) return [button(l10n.t("Open diff of {0}", path), () => this.send({ type: "diff", change: { path, diff } }), icon("diff"), "quiet")];
+    return this.kind === "read" ? [button(l10n.t("Open {0}", path), () => this.send({ type: "open", path }), icon("read"), "quiet")] : [];
   }
 
   private get diff(): string | undefined {
@@ -144,9 +145,9 @@ export class ToolCall {
     // What went wrong stands at the end, and so does what comes.
     const atEnd = this.failed || this.status === "in_progress";
     const more = output.length - MOST_SHOWN;
-    const [head, tail] = [`${output.slice(0, MOST_SHOWN)}\n… ${more} more characters`, `${more} characters before this …\n${output.slice(-MOST_SHOWN)}`];
+    const [head, tail] = [`${output.slice(0, MOST_SHOWN)}\n${l10n.t("… {0} more characters", more)}`, `${l10n.t("{0} characters before this …", more)}\n${output.slice(-MOST_SHOWN)}`];
     const shown = more <= 0 ? output : atEnd ? tail : head;
-    const pre = output ? el("pre.output", { tabindex: 0, "aria-label": `Output of ${this.label}` }, shown) : undefined;
+    const pre = output ? el("pre.output", { tabindex: 0, "aria-label": l10n.t("Output of {0}", this.label) }, shown) : undefined;
     fill(this.fold.body, ...given, pre);
     if (pre && atEnd) pre.scrollTop = pre.scrollHeight;
   }
@@ -172,7 +173,7 @@ export interface Task {
 /** A list of things to do. */
 export function tasks(items: Task[]): HTMLElement {
   const lines = items.map(({ content, status }) => {
-    const said = { completed: "done", in_progress: "under way" }[status] ?? "to do";
+    const said = { completed: l10n.t("done"), in_progress: l10n.t("under way") }[status] ?? l10n.t("to do");
     return el("li", { "data-status": status }, el("span.tick", { "aria-hidden": "true" }, status === "completed" ? icon("done") : undefined), el("span.spoken", {}, `${said}: `), content);
   });
   return el("ul.tasks", {}, ...lines);

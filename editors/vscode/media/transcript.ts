@@ -1,7 +1,9 @@
 /** The conversation: updates become turns and parts. There is no history here but what is shown. */
 
 import type { Checkpoint, CompactionChanged, Notice, PlanEntry, SessionRetryingParams, SessionUpdate, TurnEnded, UpdateOrigin } from "sidecar-protocol";
+import { l10n } from "vscode";
 import type { FromChat, Question, Reviewed, Unseen } from "../src/views/messages";
+import { count } from "../src/wording";
 import { button, el, say } from "./dom";
 import { icon } from "./icons";
 import type { Marks } from "./review";
@@ -11,8 +13,8 @@ import { UnseenMarks } from "./unseen";
 
 const SPEAKERS = { user_message_chunk: userText, agent_message_chunk: agentText, agent_thought_chunk: thought } as const;
 /** Causes of a new prompt that are no compaction, in words: there is nothing to take back. */
-const LASTING: Record<string, string> = { model: "The context, for another model", restore: "The context, after going back", tools: "The context, with other tools" };
-const WORKING = "Working…";
+const LASTING: Record<string, string> = { model: l10n.t("The context, for another model"), restore: l10n.t("The context, after going back"), tools: l10n.t("The context, with other tools") };
+const WORKING = l10n.t("Working…");
 /** Pixels from the end at which it is still followed. */
 const NEAR = 40;
 /** Characters of an answer that are read out. */
@@ -24,9 +26,9 @@ export class Transcript {
   private readonly list = el("div.turns");
   private readonly doing = el("span", {}, WORKING);
   private readonly working = el("div.working", { hidden: true }, el("span.spinner", { "aria-hidden": "true" }), this.doing);
-  readonly element = el("main.transcript", {}, el("h1.spoken", {}, "Sidecar chat"), this.list, this.working);
+  readonly element = el("main.transcript", {}, el("h1.spoken", {}, l10n.t("Sidecar chat")), this.list, this.working);
   /** Brings the end back into sight. */
-  readonly jump = button("Jump to the newest", () => this.toEnd(), icon("down"), "jump");
+  readonly jump = button(l10n.t("Jump to the newest"), () => this.toEnd(), icon("down"), "jump");
   private turns = new Map<string, Turn>();
   private texts = new Map<string, Text>();
   private calls = new Map<string, ToolCall>();
@@ -116,7 +118,7 @@ export class Transcript {
     this.working.hidden = !busy;
     this.list.setAttribute("aria-busy", String(busy));
     if (!busy) this.settle();
-    if (this.live) say(busy ? "Sidecar is working." : this.answer());
+    if (this.live) say(busy ? l10n.t("Sidecar is working.") : this.answer());
     if (this.following) this.toEnd();
   }
 
@@ -153,7 +155,7 @@ export class Transcript {
   }
 
   asked(questions: Question[]): void {
-    this.doing.textContent = questions.length ? "Waiting" : WORKING;
+    this.doing.textContent = questions.length ? l10n.t("Waiting") : WORKING;
     this.working.classList.toggle("waiting", questions.length > 0);
     const waiting = new Set(questions.map(({ toolCall }) => toolCall.toolCallId));
     for (const call of this.calls.values()) call.waiting = waiting.has(call.id);
@@ -163,14 +165,14 @@ export class Transcript {
     this.discard(discard);
     const until = Date.now() + delayMs;
     const told = el("span", {});
-    const count = (): void => {
+    const tick = (): void => {
       const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
-      told.textContent = `${error.message} Trying again in ${left} s (${attempt} of ${maxAttempts}).`;
+      told.textContent = `${error.message} ${l10n.t("Trying again in {0} s ({1} of {2}).", left, attempt, maxAttempts)}`;
       if (!left || !told.isConnected) clearInterval(timer);
     };
     this.line("warning", told);
-    const timer = setInterval(count, 1000);
-    count();
+    const timer = setInterval(tick, 1000);
+    tick();
   }
 
   private chunk(update: Extract<SessionUpdate, { content: Record<string, unknown> }>, origin: Origin): void {
@@ -208,7 +210,7 @@ export class Transcript {
       const words = all.map((part) => part.text).filter(Boolean).join("\n\n");
       this.send({ type: "edit", messageId, text: words, pictures: all.flatMap(({ picture }) => picture ?? []), ...(after !== undefined && { after }) });
     };
-    text.element.prepend(button("Edit and send again…", edit, icon("edit"), "quiet restore"));
+    text.element.prepend(button(l10n.t("Edit and send again…"), edit, icon("edit"), "quiet restore"));
   }
 
   private call(update: Extract<SessionUpdate, { toolCallId: string }>, origin: Origin): void {
@@ -225,7 +227,7 @@ export class Transcript {
     call.take(update, origin);
     const items = origin.metadata?.["items"];
     if (Array.isArray(items)) this.planned(items as Task[]);
-    if (this.live && call.status !== before && ["completed", "failed"].includes(call.status)) say(`${call.label}: ${call.status === "failed" ? "failed" : "done"}`);
+    if (this.live && call.status !== before && ["completed", "failed"].includes(call.status)) say(`${call.label}: ${call.status === "failed" ? l10n.t("failed") : l10n.t("done")}`);
   }
 
   private turn({ turnId = "" }: Origin): Turn {
@@ -244,12 +246,12 @@ export class Transcript {
 
   private compacted({ compactionId, status, cause, tokensBefore, tokensAfter }: CompactionChanged): void {
     const before = this.compactions.get(compactionId);
-    const sizes = `${tokensBefore.toLocaleString("en-US")} → ${tokensAfter.toLocaleString("en-US")} tokens`;
-    const words = { completed: "Compacted", failed: "Compaction failed", undone: "Compaction taken back" }[status as string] ?? `Compaction ${status}`;
+    const sizes = l10n.t("{0} → {1} tokens", count(tokensBefore), count(tokensAfter));
+    const words = { completed: l10n.t("Compacted"), failed: l10n.t("Compaction failed"), undone: l10n.t("Compaction taken back") }[status as string] ?? l10n.t("Compaction: {0}", status);
     const lasting = status === "completed" ? LASTING[cause] : undefined;
     const told = `${lasting ?? words}: ${sizes}`;
     const undo = () => this.send({ type: "run", command: "undoCompaction", argument: compactionId });
-    const back = status === "completed" && !lasting && button("Undo", undo);
+    const back = status === "completed" && !lasting && button(l10n.t("Undo"), undo);
     const line = el("article.compaction", { "aria-label": told }, icon("compact"), el("span", {}, lasting || status === "undone" ? told : `${told} (${cause})`), back);
     if (before) before.replaceWith(line);
     else this.append(line);
@@ -266,13 +268,13 @@ export class Transcript {
     const last = [...this.turns.values()].at(-1);
     const line = el("p.notice", { "data-level": level }, icon(level === "info" ? "info" : "warning"), el("span", {}, message));
     if (last) last.add(line);
-    else this.append(el("article", { "aria-label": "Notice" }, line));
+    else this.append(el("article", { "aria-label": l10n.t("Notice") }, line));
   }
 
   /** A feed has articles alone, and some. */
   private append(article: HTMLElement): void {
     this.list.setAttribute("role", "feed");
-    this.list.setAttribute("aria-label", "Conversation");
+    this.list.setAttribute("aria-label", l10n.t("Conversation"));
     this.list.append(article);
   }
 
@@ -297,7 +299,7 @@ export class Transcript {
   private answer(): string {
     const newest = [...this.texts.values()].filter(({ kind }) => kind === "agent").at(-1);
     const words = newest?.element.innerText.trim() ?? "";
-    return words.length > MOST_SAID ? `Sidecar is done. ${words.slice(0, MOST_SAID)}…` : `Sidecar is done. ${words}`;
+    return `${l10n.t("Sidecar is done.")} ${words.length > MOST_SAID ? `${words.slice(0, MOST_SAID)}…` : words}`;
   }
 
   /** Only people leave the end: what is drawn anew changes heights too. */

@@ -1,9 +1,10 @@
 /** One turn: its checkpoint, what was typed, and what came of it, in the order of the parts. */
 
 import type { Checkpoint, FileChange, TurnEnded } from "sidecar-protocol";
+import { l10n } from "vscode";
 import type { FromChat, Picture, Reviewed } from "../src/views/messages";
 import type { Markable } from "./unseen";
-import { many, money, plainTitle } from "../src/wording";
+import { LOCALE, many, money, plainTitle, REQUESTS } from "../src/wording";
 import { button, el, fill } from "./dom";
 import { Fold } from "./fold";
 import { icon } from "./icons";
@@ -12,11 +13,11 @@ import { thumbnail } from "./pictures";
 import { type Marks, Review } from "./review";
 
 const STOPS: Record<string, string> = {
-  cancelled: "Stopped.",
-  max_tokens: "The answer was cut: it reached the most tokens that an answer may have.",
-  max_turn_requests: "Stopped: the turn made as many requests as it may.",
-  refusal: "The model refused.",
-  blocked: "Stopped by your answer.",
+  cancelled: l10n.t("Stopped."),
+  max_tokens: l10n.t("The answer was cut: it reached the most tokens that an answer may have."),
+  max_turn_requests: l10n.t("Stopped: the turn made as many requests as it may."),
+  refusal: l10n.t("The model refused."),
+  blocked: l10n.t("Stopped by your answer."),
 };
 
 /** Characters of a text by which it is called. */
@@ -39,7 +40,7 @@ export class Turn {
   private readonly cost = el("span.cost");
   /** The newest answer. */
   answer: Text | undefined;
-  private readonly copy = copier("Copy answer", () => this.answer?.text ?? "");
+  private readonly copy = copier(l10n.t("Copy answer"), () => this.answer?.text ?? "");
   private readonly reviews = new Map<string, Review>();
   private from = "";
 
@@ -55,21 +56,21 @@ export class Turn {
 
   /** Name it after what was typed. */
   set label(text: string) {
-    this.element.setAttribute("aria-label", `Turn: ${plainTitle(text.slice(0, 80))}`);
+    this.element.setAttribute("aria-label", l10n.t("Turn: {0}", plainTitle(text.slice(0, 80))));
   }
 
   /** Take the turn's checkpoints: its start, and one after each step that changed files. */
   take(checkpoints: Checkpoint[]): void {
     const [start, ...steps] = checkpoints;
     if (!start) return;
-    const words = `Restore: go back to before “${plainTitle(start.title)}”`;
-    const back = button("Restore", () => this.send({ type: "run", command: "rollBack", argument: start.checkpointId }));
+    const words = l10n.t("Restore: go back to before “{0}”", plainTitle(start.title));
+    const back = button(l10n.t("Restore"), () => this.send({ type: "run", command: "rollBack", argument: start.checkpointId }));
     back.className = "restore quiet";
     back.prepend(icon("restore"));
     back.title = words;
     back.setAttribute("aria-label", words);
     const at = new Date(start.at);
-    const time = el("time", { datetime: start.at, title: at.toLocaleString() }, at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
+    const time = el("time", { datetime: start.at, title: at.toLocaleString(LOCALE) }, at.toLocaleTimeString(LOCALE, { hour: "2-digit", minute: "2-digit" }));
     fill(this.point, el("span.rule"), time, back);
     this.point.hidden = false;
     this.drawFiles(start, steps);
@@ -86,7 +87,7 @@ export class Turn {
       review.count(sum(changes, "additions"), sum(changes, "deletions"), made.at(-1)?.checkpointId);
     }
     const lines = [...this.reviews.values()].map(({ element }) => element);
-    fill(this.files, ...(lines.length ? [el("span.count", {}, `${many(lines.length, "file")} changed`), ...lines] : []));
+    fill(this.files, ...(lines.length ? [el("span.count", {}, many(lines.length, l10n.t("{0} file changed"), l10n.t("{0} files changed"))), ...lines] : []));
   }
 
   /** What is left of a file's change, if it is one of this turn. */
@@ -97,7 +98,7 @@ export class Turn {
   /** Say how it ended, where that is not as it should. */
   ended({ stopReason, error, cost, usage }: TurnEnded): void {
     const words = error ? error.message : STOPS[stopReason];
-    const figures = [Number(cost) ? money(cost) : "", many(usage.requests, "request")].filter(Boolean).join(" · ");
+    const figures = [Number(cost) ? money(cost) : "", many(usage.requests, ...REQUESTS)].filter(Boolean).join(" · ");
     fill(this.how, words ? el("p.notice", { "data-level": error ? "error" : "warning" }, icon(error ? "failed" : "info"), el("span", {}, words)) : undefined);
     fill(this.cost, figures);
     this.copy.hidden = !this.answer;
@@ -108,7 +109,7 @@ export class Turn {
 export function userText(): Text {
   const said = el("div.user");
   const marks = el("div.marks");
-  const made = { kind: "user" as const, element: el("div.said", {}, said, marks), marks, text: "", draw: () => void (said.textContent = made.text), get name() { return named("what you said", made.text); } };
+  const made = { kind: "user" as const, element: el("div.said", {}, said, marks), marks, text: "", draw: () => void (said.textContent = made.text), get name() { return named(l10n.t("what you said"), made.text); } };
   return made;
 }
 
@@ -135,7 +136,7 @@ export function userPicture({ type, mimeType, data }: Record<string, unknown>): 
 export function agentText(): Text {
   const shown = new Markdown();
   const marks = el("div.marks");
-  const made = { kind: "agent" as const, element: el("div.answered", {}, shown.element, marks), marks, text: "", draw: () => shown.show(made.text), get name() { return named("the answer", made.text); } };
+  const made = { kind: "agent" as const, element: el("div.answered", {}, shown.element, marks), marks, text: "", draw: () => shown.show(made.text), get name() { return named(l10n.t("the answer"), made.text); } };
   return made;
 }
 
@@ -143,7 +144,7 @@ export function agentText(): Text {
 export function thought(): Text & { settle: () => void } {
   const shown = new Markdown();
   const began = Date.now();
-  const words = el("span.verb", {}, "Thinking…");
+  const words = el("span.verb", {}, l10n.t("Thinking…"));
   const about = el("span.target");
   const fold = new Fold("thought", () => shown.show(made.text));
   fold.head.append(icon("think"), words, about);
@@ -163,7 +164,7 @@ export function thought(): Text & { settle: () => void } {
     },
     settle: () => {
       const seconds = Math.round((Date.now() - began) / 1000);
-      words.textContent = seconds > 1 ? `Thought for ${seconds} s` : "Thought";
+      words.textContent = seconds > 1 ? l10n.t("Thought for {0} s", seconds) : l10n.t("Thought");
       fold.element.dataset["status"] = "completed";
       made.draw();
     },

@@ -1,17 +1,18 @@
 /** What the model no longer sees whole: marked where it stands in the conversation, with the way back. */
 
+import { l10n } from "vscode";
 import type { Unseen } from "../src/views/messages";
 import { button, el, fill } from "./dom";
 import { icon } from "./icons";
 
 /** How a part stands, in words; what is not known here is left out. */
 const SEEN: Record<string, [string, string]> = {
-  truncated: ["shortened", "The model sees only a part of this"],
-  excerpt: ["shortened", "The model sees only a part of this"],
-  quoted: ["shortened", "The model sees only a part of this"],
-  placeholder: ["left out", "Not seen by the model any more, but for a line in its place"],
+  truncated: [l10n.t("shortened"), l10n.t("The model sees only a part of this")],
+  excerpt: [l10n.t("shortened"), l10n.t("The model sees only a part of this")],
+  quoted: [l10n.t("shortened"), l10n.t("The model sees only a part of this")],
+  placeholder: [l10n.t("left out"), l10n.t("Not seen by the model any more, but for a line in its place")],
 };
-const GONE: [string, string] = ["left out", "Not seen by the model any more"];
+const GONE: [string, string] = [l10n.t("left out"), l10n.t("Not seen by the model any more")];
 
 /** A part of the conversation that can be marked. */
 export interface Markable {
@@ -50,8 +51,8 @@ export class UnseenMarks {
     const [word, said] = SEEN[presentation] ?? GONE;
     const whole = reason ? `${said}: ${reason}` : said;
     const { name } = one;
-    const back = name !== undefined && button(`Recall ${name}`, () => this.recall(partId, name), icon("recall"), "quiet");
-    if (back) back.title = "Recall: let it go along whole with your next message";
+    const back = name !== undefined && button(l10n.t("Recall {0}", name), () => this.recall(partId, name), icon("recall"), "quiet");
+    if (back) back.title = l10n.t("Recall: let it go along whole with your next message");
     one.element.classList.add("unseen");
     fill(one.marks, el("span.mark", { title: whole }, icon("unseen"), el("span.words", { "aria-hidden": "true" }, word), el("span.spoken", {}, whole)), back);
     this.marked.set(partId, one);

@@ -6,12 +6,12 @@ import { access, readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
-import { commands, env, ProgressLocation, Uri, window, workspace } from "vscode";
+import { commands, env, l10n, ProgressLocation, Uri, window, workspace } from "vscode";
 import { warn } from "./views/notify";
 
 const run = promisify(execFile);
 const [NAME, UV] = ["sidecar", "uv"] as const;
-const [INSTALL, ABOUT, SETTINGS] = ["Install with uv", "About uv", "Open Settings"] as const;
+const [INSTALL, ABOUT, SETTINGS] = [l10n.t("Install with uv"), l10n.t("About uv"), l10n.t("Open Settings")] as const;
 /** Milliseconds that an installation may take. */
 const PATIENCE = 600_000;
 
@@ -24,7 +24,7 @@ export interface Command {
 export async function findDaemon(): Promise<Command | undefined> {
   if (process.platform === "win32") throw new Error("Sidecar runs on Linux and macOS; on Windows, open the folder in WSL.");
   const set = workspace.getConfiguration("sidecar").get<string>("path")?.trim();
-  if (set && !(await runs(set))) throw new Error(`The setting sidecar.path names ${set}, which cannot be run.`);
+  if (set && !(await runs(set))) throw new Error(l10n.t("The setting sidecar.path names {0}, which cannot be run.", set));
   const found = set || (await onPath(NAME)) || (await first([join(homedir(), ".local", "bin", NAME), ...installed]));
   return found ? { path: found, args: ["serve"] } : undefined;
 }
@@ -40,12 +40,12 @@ export async function installDaemon(extension: Uri): Promise<boolean> {
   const wheels = (await readdir(dist)).filter((name) => name.endsWith(".whl")).map((name) => join(dist, name));
   const [daemon, client] = ["sidecard-", "sidecard_client-"].map((name) => wheels.find((path) => path.startsWith(join(dist, name))));
   const able = uv && daemon && client;
-  const text = able ? "It can be installed for you with uv." : "Install it, as by `pipx install sidecard`, or install uv, which can install it for you.";
-  const chosen = await warn(`Sidecar's daemon was not found on PATH. ${text}`, able ? INSTALL : ABOUT, SETTINGS);
+  const text = able ? l10n.t("Sidecar's daemon was not found on PATH. It can be installed for you with uv.") : l10n.t("Sidecar's daemon was not found on PATH. Install it, as by `pipx install sidecard`, or install uv, which can install it for you.");
+  const chosen = await warn(text, able ? INSTALL : ABOUT, SETTINGS);
   if (chosen === SETTINGS) await openSettings();
   if (chosen === ABOUT) await env.openExternal(Uri.parse("https://docs.astral.sh/uv/"));
   if (!able || chosen !== INSTALL) return false;
-  return window.withProgress({ location: ProgressLocation.Notification, title: "Installing Sidecar's daemon" }, async () => {
+  return window.withProgress({ location: ProgressLocation.Notification, title: l10n.t("Installing Sidecar's daemon") }, async () => {
     // The client is named as a file, so that none of that name is taken from the registry; uv reads
     // settings of the folder that it is started in, which is none of the user's projects here.
     const options = { timeout: PATIENCE, cwd: extension.fsPath };

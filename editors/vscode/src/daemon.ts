@@ -9,7 +9,7 @@ import type {
   SessionRequestPermissionResult,
   SessionUpdateParams,
 } from "sidecar-protocol";
-import { type CancellationToken, Disposable, EventEmitter, type LogOutputChannel, Uri, workspace } from "vscode";
+import { type CancellationToken, Disposable, EventEmitter, l10n, type LogOutputChannel, Uri, workspace } from "vscode";
 import {
   type ApplyWorkspaceEditParams,
   type DynamicFeature,
@@ -104,7 +104,7 @@ export class Daemon implements Disposable {
   ): Promise<DaemonRequests[M]["result"]> {
     // Why it did not start is told by whoever started it.
     await this.starting?.catch(() => undefined);
-    if (!this.client) throw new Error("Sidecar's daemon is not running. See Sidecar: Show Log.");
+    if (!this.client) throw new Error(l10n.t("Sidecar's daemon is not running. See Sidecar: Show Log."));
     // An absent token would go along as a second parameter.
     return token ? this.client.sendRequest(method, params, token) : this.client.sendRequest(method, params);
   }
@@ -141,7 +141,7 @@ export class Daemon implements Disposable {
   private listen(client: LanguageClient): void {
     client.onDidChangeState(({ newState }) => {
       if (client !== this.client && newState !== State.Stopped) return;
-      this.become(STATES[newState], newState === State.StartFailed ? "The daemon did not start. See the log." : "");
+      this.become(STATES[newState], newState === State.StartFailed ? l10n.t("The daemon did not start. See the log.") : "");
     });
     client.onNotification("session/update", (params: SessionUpdateParams) => this.updates.fire(params));
     client.onNotification("context/meterChanged", (params: Meter) => this.meters.fire(params));

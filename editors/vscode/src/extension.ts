@@ -1,6 +1,6 @@
 /** Joins the parts: daemon, session, what shows them, and the commands of the palette. */
 
-import { commands, type Disposable, type ExtensionContext, type LogOutputChannel, window, workspace } from "vscode";
+import { commands, type Disposable, type ExtensionContext, l10n, type LogOutputChannel, window, workspace } from "vscode";
 import { findDaemon, installDaemon, openSettings } from "./command";
 import { compact, pin, undoCompaction } from "./compaction";
 import { Daemon } from "./daemon";
@@ -68,7 +68,7 @@ async function startDaemon(context: ExtensionContext, daemon: Daemon, log: LogOu
   try {
     const command = await findDaemon();
     if (!command) {
-      await daemon.fail("The daemon was not found. See the setting sidecar.path.");
+      await daemon.fail(l10n.t("The daemon was not found. See the setting sidecar.path."));
       // Not waited for: meanwhile the setting may be changed.
       void attempt(async () => (await installDaemon(context.extensionUri)) && again());
       return;
@@ -78,11 +78,11 @@ async function startDaemon(context: ExtensionContext, daemon: Daemon, log: LogOu
     log.info(`starting ${command.path}`);
     await daemon.start(command, options);
   } catch (error) {
-    const text = `Sidecar's daemon did not start: ${error instanceof Error ? error.message : error}`;
+    const text = l10n.t("Sidecar's daemon did not start: {0}", error instanceof Error ? error.message : String(error));
     await daemon.fail(text);
-    void fail(text, "Open Settings", "Show Log").then((answer) => {
-      if (answer === "Open Settings") void openSettings();
-      if (answer === "Show Log") log.show();
+    void fail(text, l10n.t("Open Settings"), l10n.t("Show Log")).then((answer) => {
+      if (answer === l10n.t("Open Settings")) void openSettings();
+      if (answer === l10n.t("Show Log")) log.show();
     });
   }
 }

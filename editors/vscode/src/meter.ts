@@ -1,10 +1,10 @@
 /** The context meter in the status bar. Every figure is the daemon's; here it is only written out. */
 
 import type { Meter, Regions } from "sidecar-protocol";
-import { type Disposable, MarkdownString, StatusBarAlignment, type StatusBarItem, ThemeColor, window } from "vscode";
+import { type Disposable, l10n, MarkdownString, StatusBarAlignment, type StatusBarItem, ThemeColor, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
-import { clock, count, many, money, REGIONS, servers, short } from "./wording";
+import { ACCURACIES, clock, costs, count, many, REGIONS, servers, short, STATES, TURNS, ZONES } from "./wording";
 
 /** Milliseconds between looks at the clock while the cache is warm. */
 const TICK = 5000;
@@ -12,7 +12,7 @@ const TICK = 5000;
 /** Show the meter of the window's session, for as long as the window lives. */
 export function showMeter(daemon: Daemon, sessions: Sessions): Disposable[] {
   const item = window.createStatusBarItem("sidecar.meter", StatusBarAlignment.Right, 100);
-  item.name = "Sidecar context meter";
+  item.name = l10n.t("Sidecar context meter");
   item.command = "sidecar.showContext";
   let meter: Meter | undefined;
   let busy = false;
@@ -52,9 +52,9 @@ export function showMeter(daemon: Daemon, sessions: Sessions): Disposable[] {
 }
 
 function drawState(item: StatusBarItem, daemon: Daemon, problem: string): void {
-  const words = { starting: "starting…", ready: "…", stopped: "stopped", failed: "failed" }[daemon.state];
+  const words = { starting: l10n.t("starting…"), ready: "…", stopped: l10n.t("stopped"), failed: l10n.t("failed") }[daemon.state];
   item.text = `$(sidecar-meter) ${words}`;
-  item.tooltip = problem || `Sidecar: the daemon is ${daemon.state}.`;
+  item.tooltip = problem || `Sidecar: ${STATES[daemon.state]}`;
   item.color = undefined;
   item.backgroundColor = daemon.state === "failed" ? new ThemeColor("statusBarItem.errorBackground") : undefined;
   item.accessibilityInformation = { label: `Sidecar, ${words}` };
@@ -71,7 +71,7 @@ function drawMeter(item: StatusBarItem, meter: Meter, busy: boolean, problem: st
   }[meter.zone as string];
   item.tooltip = tooltip(meter, problem, readOnly);
   item.accessibilityInformation = {
-    label: `Sidecar context ${about && "about "}${Math.round(meter.percent)} per cent, ${meter.used} of ${room(meter)} tokens, zone ${meter.zone}`,
+    label: l10n.t("Sidecar context {0} per cent, {1} of {2} tokens, zone {3}", (about && l10n.t("about ")) + Math.round(meter.percent), meter.used, room(meter), ZONES[meter.zone] ?? meter.zone),
   };
 }
 
@@ -79,20 +79,20 @@ function tooltip(meter: Meter, problem: string, readOnly: boolean): MarkdownStri
   const filled = (Object.keys(REGIONS) as (keyof Regions)[]).filter((name) => meter.regions[name] > 0);
   const lines = [
     ...(problem ? [`$(warning) ${plain(problem)}`, ""] : []),
-    ...(readOnly ? ["$(lock) Another window writes this session.", ""] : []),
-    `**${count(meter.used)}** of ${count(room(meter))} tokens (${meter.accuracy}), ${count(meter.free)} free  `,
-    `${count(meter.window)} in the window, ${count(meter.reservedOutput)} of them kept for the answer`,
+    ...(readOnly ? [`$(lock) ${l10n.t("Another window writes this session.")}`, ""] : []),
+    `${l10n.t("{0} of {1} tokens", `**${count(meter.used)}**`, count(room(meter)))} (${ACCURACIES[meter.accuracy] ?? meter.accuracy}), ${l10n.t("{0} free", count(meter.free))}  `,
+    l10n.t("{0} in the window, {1} of them kept for the answer", count(meter.window), count(meter.reservedOutput)),
     "",
-    "| what | &nbsp;&nbsp;&nbsp;tokens | &nbsp;&nbsp;&nbsp;share |",
+    `| ${l10n.t("what")} | &nbsp;&nbsp;&nbsp;${l10n.t("tokens")} | &nbsp;&nbsp;&nbsp;${l10n.t("share")} |`,
     "|:--|--:|--:|",
     ...filled.flatMap((name) => [
       `| ${REGIONS[name]} | ${count(meter.regions[name])} | ${share(meter.regions[name], meter.used)} |`,
-      ...(name === "tools" ? servers(meter).map(([server, tokens]) => `| &nbsp;&nbsp;of ${plain(server)} | ${count(tokens)} | ${share(tokens, meter.used)} |`) : []),
+      ...(name === "tools" ? servers(meter).map(([server, tokens]) => `| &nbsp;&nbsp;${l10n.t("of {0}", plain(server))} | ${count(tokens)} | ${share(tokens, meter.used)} |`) : []),
     ]),
     "",
-    `Cache: ${cache(meter)}  `,
-    `Cost: ${money(meter.cost.session)} so far, next request ${money(meter.cost.nextRequest)}${meter.cost.compactNow === null ? "" : `, compacting now ${money(meter.cost.compactNow)}`}  `,
-    `Compaction: ${runway(meter)}  `,
+    `${l10n.t("Cache: {0}", cache(meter))}  `,
+    `${l10n.t("Cost: {0}", costs(meter))}  `,
+    `${l10n.t("Compaction: {0}", runway(meter))}  `,
     "",
     `_${plain(meter.reason)}_`,
   ];
@@ -108,16 +108,15 @@ function room(meter: Meter): number {
 
 function cache({ cache }: Meter): string {
   const left = cache.expiresAt ? Date.parse(cache.expiresAt) - Date.now() : Number.NaN;
-  if (!cache.warm || left <= 0) return "cold, the next request pays in full";
-  const hits = `${Math.round(cache.hitRate * 100)}% of the last request came from it`;
-  return Number.isNaN(left) ? `warm, ${hits}` : `warm for ${clock(left)}, ${hits}`;
+  if (!cache.warm || left <= 0) return l10n.t("cold, the next request pays in full");
+  const hits = l10n.t("{0}% of the last request came from it", Math.round(cache.hitRate * 100));
+  return Number.isNaN(left) ? l10n.t("warm, {0}", hits) : l10n.t("warm for {0}, {1}", clock(left), hits);
 }
 
 function runway(meter: Meter): string {
-  const at = `at ${count(meter.compactAt)} tokens`;
   const turns = meter.turnsUntilCompaction;
-  if (turns === null) return `${at}, not in sight`;
-  return `${at}, in about ${many(turns, "turn")}`;
+  const soon = turns === null ? l10n.t("not in sight") : l10n.t("in about {0}", many(turns, ...TURNS));
+  return l10n.t("at {0} tokens, {1}", count(meter.compactAt), soon);
 }
 
 function share(part: number, whole: number): string {

@@ -1,38 +1,36 @@
 /** Other sessions: opening, archiving, forking, handing on, exporting, importing; and the options of this one. */
 
-import { Uri, window } from "vscode";
+import { l10n, Uri, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
-import { many, money, plainTitle, when } from "./wording";
+import { many, money, plainTitle, TURNS, when } from "./wording";
 import { demand, inform } from "./views/notify";
 
-const ARCHIVING =
-  "It goes whole into a packed file in Sidecar's data folder, and leaves the list of sessions; Import Session… of that file brings it back as it was. " +
-  "One that another window has open, or in which a turn runs, is refused.";
+const ARCHIVING = l10n.t("It goes whole into a packed file in Sidecar's data folder, and leaves the list of sessions; Import Session… of that file brings it back as it was. One that another window has open, or in which a turn runs, is refused.");
 
 /** Pick one of the folder's sessions and open it. */
 export async function openSession(daemon: Daemon, sessions: Sessions): Promise<void> {
-  const chosen = await pickSession(daemon, sessions, "Sidecar: Open Session…");
+  const chosen = await pickSession(daemon, sessions, l10n.t("Sidecar: Open Session…"));
   if (chosen) await sessions.open(chosen);
 }
 
 /** Pick one of the folder's sessions and, once it is said what that means, have it put away. */
 export async function archiveSession(daemon: Daemon, sessions: Sessions, named?: string): Promise<void> {
-  const sessionId = named ?? await pickSession(daemon, sessions, "Sidecar: Archive Session…");
+  const sessionId = named ?? await pickSession(daemon, sessions, l10n.t("Sidecar: Archive Session…"));
   if (!sessionId) return;
-  const answer = await demand("Archive this session?", ARCHIVING, "Archive");
-  if (answer !== "Archive") return;
+  const answer = await demand(l10n.t("Archive this session?"), ARCHIVING, l10n.t("Archive"));
+  if (!answer) return;
   const { sessions: put } = await daemon.request("session/archive", { sessionId });
   if (sessionId === sessions.current) await sessions.create();
-  void inform(`Archived to ${put[put.length - 1]?.path}.`);
+  void inform(l10n.t("Archived to {0}.", put[put.length - 1]?.path ?? ""));
 }
 
 export async function pickSession(daemon: Daemon, sessions: Sessions, title: string): Promise<string | undefined> {
   const { sessions: found } = await daemon.request("session/list", { cwd: sessions.cwd });
   const lines = found.map((one) => ({
-    label: plainTitle(one.title) || "(empty)",
-    description: `${many(one.turns, "turn")}, ${when(one.updatedAt)}${Number(one.cost) ? `, ${money(one.cost)}` : ""}`,
-    ...(one.sessionId === sessions.current && { detail: "open now" }),
+    label: plainTitle(one.title) || l10n.t("(empty)"),
+    description: `${many(one.turns, ...TURNS)}, ${when(one.updatedAt)}${Number(one.cost) ? `, ${money(one.cost)}` : ""}`,
+    ...(one.sessionId === sessions.current && { detail: l10n.t("open now") }),
     id: one.sessionId,
   }));
   return (await window.showQuickPick(lines, { title, matchOnDescription: true }))?.id;
@@ -47,8 +45,8 @@ export async function fork(daemon: Daemon, sessions: Sessions, atMessageId?: str
 /** Ask for the next goal unless it is given, and open a session whose input holds the drafted first prompt. */
 export async function handOff(daemon: Daemon, sessions: Sessions, given?: string): Promise<void> {
   const goal = given ?? await window.showInputBox({
-    title: "Sidecar: Handoff",
-    prompt: "What is the next session for? Its first prompt is drafted from this one; you can edit it before it is sent.",
+    title: l10n.t("Sidecar: Handoff"),
+    prompt: l10n.t("What is the next session for? Its first prompt is drafted from this one; you can edit it before it is sent."),
     ignoreFocusOut: true,
   });
   if (!goal?.trim()) return;
@@ -61,32 +59,32 @@ export async function handOff(daemon: Daemon, sessions: Sessions, given?: string
 export async function exportSession(daemon: Daemon, sessions: Sessions): Promise<void> {
   const id = sessions.id();
   const target = await window.showSaveDialog({
-    title: "Sidecar: Export",
+    title: l10n.t("Sidecar: Export"),
     defaultUri: Uri.joinPath(Uri.file(sessions.cwd), `${id}.sidecar`),
-    filters: { "Sidecar sessions": ["sidecar"] },
+    filters: { [l10n.t("Sidecar sessions")]: ["sidecar"] },
   });
   if (!target) return;
   // The dialog has asked before a file that is there is replaced.
   const { path, notes } = await daemon.request("session/export", { sessionId: id, path: target.fsPath, overwrite: true });
-  void inform([`Exported to ${path}.`, ...notes].join(" "));
+  void inform([l10n.t("Exported to {0}.", path), ...notes].join(" "));
 }
 
 /** Make a session of this folder from a file: an exported one, or another agent's recording. */
 export async function importSession(daemon: Daemon, sessions: Sessions): Promise<void> {
-  const [file] = (await window.showOpenDialog({ title: "Sidecar: Import Session…", openLabel: "Import" })) ?? [];
+  const [file] = (await window.showOpenDialog({ title: l10n.t("Sidecar: Import Session…"), openLabel: l10n.t("Import") })) ?? [];
   if (!file) return;
   const { sessionId, notes } = await daemon.request("session/import", { path: file.fsPath, cwd: sessions.cwd });
   await sessions.open(sessionId);
-  void inform(["Imported.", ...notes].join(" "));
+  void inform([l10n.t("Imported."), ...notes].join(" "));
 }
 
 /** Change an option of the session: pick one of its values. */
 export async function switchOption(daemon: Daemon, sessions: Sessions, configId: string): Promise<void> {
   const option = sessions.options.find((one) => one.id === configId);
-  if (!option?.options) throw new Error(`This session has no option ${configId}.`);
+  if (!option?.options) throw new Error(l10n.t("This session has no option {0}.", configId));
   const lines = option.options.map((one) => ({
     label: one.name,
-    ...(one.value === option.currentValue && { description: "now" }),
+    ...(one.value === option.currentValue && { description: l10n.t("now") }),
     ...(one.description && { detail: one.description }),
     value: one.value,
   }));

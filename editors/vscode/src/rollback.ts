@@ -1,7 +1,7 @@
 /** Going back in files and conversation: pick a turn, see what would happen, choose, and redo. */
 
 import type { Checkpoint, CheckpointRestoreParams, CheckpointRestoreResult, FileChange, OnConflict, RestoreScope } from "sidecar-protocol";
-import { commands, type QuickPickItem, window } from "vscode";
+import { commands, l10n, type QuickPickItem, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Previews } from "./views/texts";
 import { fork } from "./moving";
@@ -30,18 +30,18 @@ async function goBack(daemon: Daemon, sessions: Sessions, previews: Previews, wi
   // What was chosen for the conversation alone is asked no second time.
   const quietly = wish.scope === "conversation";
   const done = await foreseen(sessions, previews, (choice) => daemon.request("checkpoint/restore", { ...wish, ...choice }), quietly);
-  if (done) await told(sessions, done, "Went back", pictures);
+  if (done) await told(sessions, done, false, pictures);
 }
 
 /** Put an earlier message into the input to be sent anew: after going back to before it, or in a fork. */
 export async function editMessage(daemon: Daemon, sessions: Sessions, previews: Previews, { messageId, after, text, pictures }: Edited): Promise<void> {
   const sessionId = sessions.id();
   const lines: Line<RestoreScope | "fork">[] = [
-    { label: "$(discard) Go back to before it", detail: "In files and conversation.", value: "both" },
-    { label: "$(discard) Go back in the conversation alone", detail: "Files stay as they are.", value: "conversation" },
-    { label: "$(repo-forked) Fork before it", detail: "This session stays as it is, and so do files.", value: "fork" },
+    { label: `$(discard) ${l10n.t("Go back to before it")}`, detail: l10n.t("In files and conversation."), value: "both" },
+    { label: `$(discard) ${l10n.t("Go back in the conversation alone")}`, detail: l10n.t("Files stay as they are."), value: "conversation" },
+    { label: `$(repo-forked) ${l10n.t("Fork before it")}`, detail: l10n.t("This session stays as it is, and so do files."), value: "fork" },
   ];
-  const chosen = (await window.showQuickPick(lines, { title: "Sidecar: Edit and Send Again", placeHolder: text.split("\n")[0] ?? "" }))?.value;
+  const chosen = (await window.showQuickPick(lines, { title: l10n.t("Sidecar: Edit and Send Again"), placeHolder: text.split("\n")[0] ?? "" }))?.value;
   if (chosen === undefined) return;
   if (chosen !== "fork") return goBack(daemon, sessions, previews, { sessionId, beforeMessageId: messageId, scope: chosen }, pictures);
   if (after === undefined) await sessions.create();
@@ -53,7 +53,7 @@ export async function editMessage(daemon: Daemon, sessions: Sessions, previews: 
 export async function redo(daemon: Daemon, sessions: Sessions, previews: Previews): Promise<void> {
   const sessionId = sessions.id();
   const done = await foreseen(sessions, previews, (choice) => daemon.request("checkpoint/redo", { sessionId, ...choice }), true);
-  if (done) await told(sessions, done, "Redone");
+  if (done) await told(sessions, done, true);
 }
 
 /** Show what would happen, ask how, and do it; with `quietly` only where there is a conflict. */
@@ -71,7 +71,7 @@ export async function foreseen(
   const over = conflicts.length ? (await restore({ dryRun: true, onConflict: "overwrite" })).files.restored : [];
   const files = [...restored, ...merged, ...over.filter(({ path }) => conflicts.some((file) => file.path === path))].flatMap(({ path, diff }) => (diff ? [{ path, diff }] : []));
   try {
-    if (files.length) await previews.open("now ↔ after going back", sessions.cwd, files);
+    if (files.length) await previews.open(l10n.t("now ↔ after going back"), sessions.cwd, files);
     const choice = await pickChoice(plan);
     return choice && (await restore({ ...choice, expectedRevision: plan.revision }));
   } finally {
@@ -84,11 +84,11 @@ async function pickTurn(checkpoints: Checkpoint[]): Promise<string | undefined> 
   const lines = turns.flatMap(([, turn]): Line<string>[] => {
     const [begin, ...steps] = turn;
     if (!begin?.turnId) return [];
-    const detail = [...changed(steps), ...changed([begin]).map((file) => `${file} before it`)].join(", ");
-    return [{ label: plainTitle(begin.title) || "(no text)", description: when(begin.at), detail: detail || "no files changed", value: begin.checkpointId }];
+    const detail = [...changed(steps), ...changed([begin]).map((file) => l10n.t("{0} before it", file))].join(", ");
+    return [{ label: plainTitle(begin.title) || l10n.t("(no text)"), description: when(begin.at), detail: detail || l10n.t("no files changed"), value: begin.checkpointId }];
   });
-  if (!lines.length) void inform("There is no turn to go back to yet.");
-  const chosen = lines.length ? await window.showQuickPick(lines, { title: "Sidecar: Roll Back… to before which turn?", placeHolder: "The newest is first", matchOnDetail: true }) : undefined;
+  if (!lines.length) void inform(l10n.t("There is no turn to go back to yet."));
+  const chosen = lines.length ? await window.showQuickPick(lines, { title: l10n.t("Sidecar: Roll Back… to before which turn?"), placeHolder: l10n.t("The newest is first"), matchOnDetail: true }) : undefined;
   return chosen?.value;
 }
 
@@ -97,7 +97,7 @@ function changed(checkpoints: Checkpoint[]): string[] {
   return files.map(([name, changes]) => `${name} ${counts(changes)}`);
 }
 
-const AUTHORS: Record<string, string> = { tool: "agent", agent: "agent", shell: "agent's command", user: "you", unknown: "agent's command or you" };
+const AUTHORS: Record<string, string> = { tool: l10n.t("agent"), agent: l10n.t("agent"), shell: l10n.t("agent's command"), user: l10n.t("you"), unknown: l10n.t("agent's command or you") };
 
 function counts(changes: FileChange[]): string {
   const sum = (name: "additions" | "deletions") => changes.reduce((total, change) => total + change[name], 0);
@@ -106,27 +106,27 @@ function counts(changes: FileChange[]): string {
 
 async function pickScope(): Promise<RestoreScope | undefined> {
   const lines: Line<RestoreScope>[] = [
-    { label: "Files and conversation", detail: "Your message comes back into the input.", value: "both" },
-    { label: "Files only", detail: "The conversation stays.", value: "files" },
-    { label: "Conversation only", detail: "Files stay as they are.", value: "conversation" },
+    { label: l10n.t("Files and conversation"), detail: l10n.t("Your message comes back into the input."), value: "both" },
+    { label: l10n.t("Files only"), detail: l10n.t("The conversation stays."), value: "files" },
+    { label: l10n.t("Conversation only"), detail: l10n.t("Files stay as they are."), value: "conversation" },
   ];
-  return (await window.showQuickPick(lines, { title: "Sidecar: Roll Back… what?" }))?.value;
+  return (await window.showQuickPick(lines, { title: l10n.t("Sidecar: Roll Back… what?") }))?.value;
 }
 
 /** Asked by a notification, which leaves the diff in sight. */
 async function pickChoice({ files }: CheckpointRestoreResult): Promise<Choice | undefined> {
   const { restored, merged, skipped, conflicts } = files;
-  const keep: [string, Choice] = ["Keep Mine", { onConflict: "keep" }];
-  const overwrite: [string, Choice] = ["Overwrite", { onConflict: "overwrite" }];
+  const keep: [string, Choice] = [l10n.t("Keep Mine"), { onConflict: "keep" }];
+  const overwrite: [string, Choice] = [l10n.t("Overwrite"), { onConflict: "overwrite" }];
   const asked: [string, Choice][] = conflicts.length
-    ? [keep, overwrite, ["Merge With Markers", { onConflict: "merge", markers: true }]]
+    ? [keep, overwrite, [l10n.t("Merge With Markers"), { onConflict: "merge", markers: true }]]
     : merged.length
-      ? [["Merge", { onConflict: "merge" }], keep, overwrite]
-      : [["Go Back", { onConflict: "refuse" }]];
+      ? [[l10n.t("Merge"), { onConflict: "merge" }], keep, overwrite]
+      : [[l10n.t("Go Back"), { onConflict: "refuse" }]];
   // What is said of several files is said once.
   const lines = grouped([...conflicts, ...merged, ...restored, ...skipped], ({ reason }) => reason).map(([reason, those]) => `${named(those.map(({ path }) => path))}: ${reason}`);
-  const more = lines.length > MOST_LINES ? ` … and ${lines.length - MOST_LINES} more.` : "";
-  const question = conflicts.length ? "You changed these files, or may have. What shall become of your changes?" : "Go back?";
+  const more = lines.length > MOST_LINES ? l10n.t(" … and {0} more.", lines.length - MOST_LINES) : "";
+  const question = conflicts.length ? l10n.t("You changed these files, or may have. What shall become of your changes?") : l10n.t("Go back?");
   const text = `${question} ${lines.slice(0, MOST_LINES).join(" ")}${more}`;
   const chosen = await inform(text, ...asked.map(([name]) => name));
   return asked.find(([name]) => name === chosen)?.[1];
@@ -134,18 +134,19 @@ async function pickChoice({ files }: CheckpointRestoreResult): Promise<Choice | 
 
 function named(paths: string[]): string {
   const more = paths.length - MOST_NAMED;
-  return more > 0 ? `${paths.slice(0, MOST_NAMED).join(", ")} and ${many(more, "other")}` : paths.join(", ");
+  return more > 0 ? `${paths.slice(0, MOST_NAMED).join(", ")} ${many(more, l10n.t("and {0} other"), l10n.t("and {0} others"))}` : paths.join(", ");
 }
 
-async function told(sessions: Sessions, done: CheckpointRestoreResult, what: string, pictures: Picture[] = []): Promise<void> {
+async function told(sessions: Sessions, done: CheckpointRestoreResult, again: boolean, pictures: Picture[] = []): Promise<void> {
   await sessions.open(sessions.id());
   // What was redone stands in the conversation again, and no longer in the input.
-  if (done.restoredPrompt || pictures.length || what === "Redone") sessions.draft(done.restoredPrompt ?? "", pictures);
+  if (done.restoredPrompt || pictures.length || again) sessions.draft(done.restoredPrompt ?? "", pictures);
   const { restored, merged, skipped } = done.files;
-  const outcomes = [[restored, "restored"], [merged, "merged"], [skipped, "left as it is", "left as they are"]] as const;
-  const parts = outcomes.filter(([files]) => files.length).map(([files, one, several = one]) => `${many(files.length, "file")} ${files.length === 1 ? one : several}`);
-  const text = [`${what}${parts.length ? `: ${parts.join(", ")}` : ""}.`, ...(done.notes ?? [])].join(" ");
-  void inform(text, ...(what === "Redone" ? [] : ["Redo"])).then((answer) => {
+  const outcomes = [[restored, l10n.t("{0} file restored"), l10n.t("{0} files restored")], [merged, l10n.t("{0} file merged"), l10n.t("{0} files merged")], [skipped, l10n.t("{0} file left as it is"), l10n.t("{0} files left as they are")]] as const;
+  const parts = outcomes.filter(([files]) => files.length).map(([files, one, other]) => many(files.length, one, other)).join(", ");
+  const [what, how] = again ? [l10n.t("Redone."), l10n.t("Redone: {0}.", parts)] : [l10n.t("Went back."), l10n.t("Went back: {0}.", parts)];
+  const text = [parts ? how : what, ...(done.notes ?? [])].join(" ");
+  void inform(text, ...(again ? [] : [l10n.t("Redo")])).then((answer) => {
     if (answer) void commands.executeCommand("sidecar.redo");
   });
 }

@@ -1,7 +1,7 @@
 /** The session of this window: remembered with the workspace, opened again after a reload or restart. */
 
 import type { ConfigOption, SessionNewParams } from "sidecar-protocol";
-import { type Disposable, EventEmitter, type Memento } from "vscode";
+import { type Disposable, EventEmitter, l10n, type Memento } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Draft, Picture } from "./views/messages";
 
@@ -74,7 +74,7 @@ export class Sessions implements Disposable {
 
   /** Give the id of the session, for a request. Throws while none is open. */
   id(): string {
-    if (!this.current) throw new Error("No session is open yet. Try again when the daemon is ready.");
+    if (!this.current) throw new Error(l10n.t("No session is open yet. Try again when the daemon is ready."));
     return this.current;
   }
 

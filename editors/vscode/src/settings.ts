@@ -1,7 +1,7 @@
 /** What the daemon is told when it starts: settings, whether the folder is trusted, and the API key. */
 
 import type { InitializationOptions } from "sidecar-protocol";
-import { type SecretStorage, window, workspace } from "vscode";
+import { l10n, type SecretStorage, window, workspace } from "vscode";
 
 const KEY = "sidecar.apiKey";
 
@@ -25,8 +25,8 @@ export async function readOptions(secrets: SecretStorage): Promise<Initializatio
 /** Ask for the API key and keep it where the editor keeps secrets; an empty one is forgotten. */
 export async function askForKey(secrets: SecretStorage): Promise<boolean> {
   const typed = await window.showInputBox({
-    title: "Sidecar: API key of the model's provider",
-    prompt: "It is kept in the editor's secret storage. Leave it empty to forget it.",
+    title: l10n.t("Sidecar: API key of the model's provider"),
+    prompt: l10n.t("It is kept in the editor's secret storage. Leave it empty to forget it."),
     password: true,
     ignoreFocusOut: true,
   });

@@ -1,10 +1,24 @@
 // What the views work out by themselves: a history from what came, and whole texts from diffs. Runs the sources as they are.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { registerHooks } from "node:module";
 
 const extension = new URL("../../../editors/vscode/src/", import.meta.url);
+// Without the editor its texts come as they come in a page.
+registerHooks({
+  resolve: (name, context, next) => (name === "vscode" ? { url: new URL(`../media/vscode.ts${new URL(context.parentURL).search}`, extension).href, shortCircuit: true } : next(name, context)),
+});
+
+/** What words are in a language. */
+function wording(language) {
+  const texts = language === "en" ? "{}" : readFileSync(new URL(`../l10n/bundle.l10n.${language}.json`, extension), "utf8");
+  globalThis.document = { documentElement: { lang: language, dataset: { texts } } };
+  return import(new URL(`wording.ts?${language}`, extension));
+}
+
 const { joined } = await import(new URL("views/replay.ts", extension));
-const { money, plainTitle, servers } = await import(new URL("wording.ts", extension));
+const { money, plainTitle, servers } = await wording("en");
 const { rows, sidesOf, unified } = await import(new URL("views/hunks.ts", extension));
 const { says } = await import(new URL("views/visible.ts", extension));
 const { applied, side, takenOut, turned } = await import(new URL("unified.ts", extension));
@@ -29,6 +43,17 @@ assert.deepEqual(servers({ toolsByServer: { notes: 4, web: 9 } }), [["web", 9], 
 const prices = { 0: "$0.00", "0.00001": "<0.1 ¢", "0.0005": "0.1 ¢", "0.0031": "0.3 ¢", "0.00994": "1.0 ¢", "0.00996": "$0.01", "0.0305293": "$0.03", "1234.5": "$1,234.50" };
 assert.deepEqual(Object.keys(prices).map(money), Object.values(prices));
 assert.equal(money(null), "unknown");
+
+/** Numbers of a language, with plain spaces. */
+async function written(language) {
+  const { clock, costs, count, many, money, short, TURNS, ZONES } = await wording(language);
+  const cost = { session: "1.5", nextRequest: "0.0031", compactNow: null };
+  const all = [count(12345), short(1234), many(1, ...TURNS), many(1000, ...TURNS), money("1234.5"), clock(90_000), ZONES.red, costs({ cost })];
+  return all.map((text) => text.replace(/\s/g, " "));
+}
+assert.deepEqual(await written("en"), ["12,345", "1.2k", "1 turn", "1,000 turns", "$1,234.50", "2 min", "red", "$1.50 so far, next request 0.3 ¢"]);
+assert.deepEqual(await written("de"), ["12.345", "1,2k", "1 Runde", "1.000 Runden", "1.234,50 $", "2 min", "rot", "bisher 1,50 $, nächste Anfrage 0,3 ¢"]);
+assert.deepEqual(await written("zh-cn"), ["12,345", "1.2k", "1 轮", "1,000 轮", "$1,234.50", "2 分钟", "红", "目前 $1.50，下次请求 0.3 ¢"]);
 
 const before = "one\ntwo\nthree\nfour";
 const after = "one\nzwei\nthree\nfour\nfive\n";

@@ -10,13 +10,16 @@ export const LIMIT = 30_000;
 
 /**
  * `given`: editors (the cache folder), server, extensions, workspace, pictures: folders; chromium: a
- * path; trust: `ask` has VS Code ask whether the folder is trusted; scale: pixels of a picture's pixel.
+ * path; trust: `ask` has VS Code ask whether the folder is trusted; scale: pixels of a picture's pixel;
+ * language: of extensions, whose own texts come without a language pack.
  */
 export async function openDesk(given) {
   const { chromium } = createRequire(join(given.editors, "vscode", "package.json"))("playwright-core");
   const server = await startServer(given);
   const browser = await chromium.launch({ executablePath: given.chromium, args: ["--no-sandbox"] });
   const windows = await browser.newContext({ viewport: { width: 1360, height: 860 }, deviceScaleFactor: Number(given.scale ?? 1) });
+  // As a language pack would set it.
+  if (given.language) await windows.addInitScript((language) => Object.defineProperty(globalThis, "_VSCODE_NLS_LANGUAGE", { get: () => language, set() {} }), given.language);
   const page = await windows.newPage();
   const desk = new Desk(page, given);
   await page.goto(`http://127.0.0.1:${server.port}/?folder=${given.workspace}`);

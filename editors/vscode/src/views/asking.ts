@@ -2,7 +2,7 @@
 
 import { basename } from "node:path";
 import type { SessionRequestPermissionParams } from "sidecar-protocol";
-import { type CancellationToken, commands, type Disposable, Uri, window } from "vscode";
+import { type CancellationToken, commands, type Disposable, l10n, Uri, window } from "vscode";
 import { current, Texts } from "./texts";
 import { type Hunk, sidesOf } from "./hunks";
 import type { Question } from "./messages";
@@ -76,9 +76,9 @@ export class Asking extends Texts {
     const one = this.waiting.get(id);
     const option = one?.question.options.find(({ kind }) => kind === "reject_once");
     if (!one || !option) return;
-    const text = await window.showInputBox({ title: `Sidecar: Reject “${visible(one.question.toolCall.title?.split("\n")[0] ?? "this call")}”`, prompt: "What should be done instead? Enter alone only rejects.", ignoreFocusOut: true });
+    const text = await window.showInputBox({ title: l10n.t("Sidecar: Reject “{0}”", visible(one.question.toolCall.title?.split("\n")[0] ?? l10n.t("this call"))), prompt: l10n.t("What should be done instead? Enter alone only rejects."), ignoreFocusOut: true });
     if (text === undefined) return;
-    if (!this.waiting.has(id)) return void inform("Sidecar: this question is answered or withdrawn already.");
+    if (!this.waiting.has(id)) return void inform(l10n.t("Sidecar: this question is answered or withdrawn already."));
     one.answer(option.optionId);
     if (text.trim()) await this.words(text.trim());
   }
@@ -95,7 +95,7 @@ export class Asking extends Texts {
     if (one.sides) await this.close(one.sides[1]);
     one.sides = sides;
     const name = visible(basename(first.path));
-    await commands.executeCommand("vscode.diff", ...sides, `${name}: may this be changed?`, { preview: false, preserveFocus });
+    await commands.executeCommand("vscode.diff", ...sides, l10n.t("{0}: may this be changed?", name), { preview: false, preserveFocus });
     if (!this.waiting.has(id)) await this.close(sides[1]);
   }
 

@@ -1,7 +1,7 @@
 /** The chat view: passes on what the daemon says to its page, and what the user does there to the daemon. */
 
 import type { Meter, SessionUpdate } from "sidecar-protocol";
-import { CancellationTokenSource, commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
+import { CancellationTokenSource, commands, env, type ExtensionContext, l10n, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
 import type { Daemon } from "../daemon";
 import type { Previews } from "./texts";
 import { editMessage } from "../rollback";
@@ -107,7 +107,7 @@ class Chat implements WebviewViewProvider {
       this.view = undefined;
       this.listening = false;
     });
-    showPage(view.webview, this.context, "chat", "Sidecar chat");
+    showPage(view.webview, this.context, "chat", l10n.t("Sidecar chat"));
   }
 
   post(message: ToChat): void {
@@ -198,7 +198,7 @@ class Chat implements WebviewViewProvider {
 
   /** Ask for an explanation of what is selected; it is sent when the user says so. */
   async explain(file?: Uri): Promise<void> {
-    this.draft({ text: `Explain ${pointed(file).trim()}`, pictures: [] });
+    this.draft({ text: l10n.t("Explain {0}", pointed(file).trim()), pictures: [] });
     await commands.executeCommand("sidecar.chat.focus");
   }
 
@@ -290,7 +290,7 @@ class Chat implements WebviewViewProvider {
     } catch (error) {
       const { code, message } = error as { code?: number; message: string };
       const { text, pictures, recalled = [] } = draft;
-      this.post({ type: "refused", text, pictures, recalled, message: code === CANCELLED ? "Stopped before it began." : message });
+      this.post({ type: "refused", text, pictures, recalled, message: code === CANCELLED ? l10n.t("Stopped before it began.") : message });
     }
   }
 
@@ -350,7 +350,7 @@ class Chat implements WebviewViewProvider {
 
   private postQuestions(): void {
     const { questions } = this;
-    if (this.view) this.view.badge = questions.length ? { value: questions.length, tooltip: "Sidecar asks for permission" } : undefined;
+    if (this.view) this.view.badge = questions.length ? { value: questions.length, tooltip: l10n.t("Sidecar asks for permission") } : undefined;
     this.post({ type: "questions", questions });
   }
 

@@ -1,9 +1,10 @@
 /** The context in the side bar, and the same in a tab of the editor. */
 
-import { commands, type ExtensionContext, Uri, ViewColumn, type WebviewPanel, window } from "vscode";
+import { commands, type ExtensionContext, l10n, Uri, ViewColumn, type WebviewPanel, window } from "vscode";
 import type { Daemon } from "../daemon";
 import type { Sessions } from "../sessions";
 import { ContextPage, type Holder } from "./context/contextPage";
+import { STATES } from "../wording";
 import type { ToContext } from "./messages";
 
 const TAB = "sidecar.contextTab";
@@ -38,7 +39,7 @@ export function registerContextView(context: ExtensionContext, daemon: Daemon, s
   /** Show the tab; with instructions, or none of them, also what a compaction would do. */
   function open(instructions?: string): void {
     tab?.panel.reveal();
-    const page = tab?.page ?? adopt(window.createWebviewPanel(TAB, "Sidecar Context", ViewColumn.Active));
+    const page = tab?.page ?? adopt(window.createWebviewPanel(TAB, l10n.t("Sidecar Context"), ViewColumn.Active));
     if (instructions !== undefined) page.preview(instructions);
   }
 
@@ -58,6 +59,6 @@ export function registerContextView(context: ExtensionContext, daemon: Daemon, s
     sessions.onReady(look),
     daemon.onMeter((meter) => meter.sessionId === sessions.current && look()),
     daemon.onNotification("session/changed", ({ sessionId }) => sessionId === sessions.current && look()),
-    daemon.onState(({ state }) => state !== "ready" && post({ type: "none", message: `The daemon is ${state}.` })),
+    daemon.onState(({ state }) => state !== "ready" && post({ type: "none", message: STATES[state] ?? "" })),
   );
 }

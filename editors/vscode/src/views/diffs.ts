@@ -1,6 +1,6 @@
 /** Opens what a call or a turn changed in the editor's diff. Whole texts are worked out from the daemon's diffs. */
 
-import { commands, Uri } from "vscode";
+import { commands, l10n, Uri } from "vscode";
 import type { Daemon } from "../daemon";
 import type { Sessions } from "../sessions";
 import { current, Texts } from "./texts";
@@ -18,11 +18,11 @@ export class Diffs extends Texts {
   async open(change: Change): Promise<void> {
     const { path } = change;
     const diff = change.diff ?? (await this.between(path, change.from, change.to));
-    if (!diff) throw new Error(`There is no difference in ${path}.`);
+    if (!diff) throw new Error(l10n.t("There is no difference in {0}.", path));
     const after = await this.after(change, diff);
     const before = after === undefined ? undefined : takenOut(after, diff);
     const [left, right] = this.sides(path, before ?? side(diff, "-"), before === undefined ? side(diff, "+") : (after ?? ""));
-    await commands.executeCommand("vscode.diff", left, right, `${path} (Sidecar's change)`, { preview: true });
+    await commands.executeCommand("vscode.diff", left, right, l10n.t("{0} (Sidecar's change)", path), { preview: true });
   }
 
   /** Read a file as the diff left it: as it is, or as it was at a checkpoint since. */

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type ExtensionContext, Uri, type Webview } from "vscode";
+import { env, type ExtensionContext, l10n, Uri, type Webview } from "vscode";
 
 /** Let a webview show the page of this name. */
 export function showPage(webview: Webview, { extensionUri }: ExtensionContext, name: "chat" | "context", title: string): void {
@@ -16,7 +16,14 @@ export function showPage(webview: Webview, { extensionUri }: ExtensionContext, n
     script: `${at}/${name}.js`,
     name,
     title,
+    language: env.language,
+    texts: JSON.stringify(l10n.bundle ?? {}),
   };
   const template = readFileSync(Uri.joinPath(base, "page.html").fsPath, "utf8");
-  webview.html = template.replace(/\{\{(\w+)\}\}/g, (_, key: string) => given[key] ?? "");
+  webview.html = template.replace(/\{\{(\w+)\}\}/g, (_, key: string) => escaped(given[key] ?? ""));
+}
+
+/** A text in an attribute. */
+function escaped(text: string): string {
+  return text.replace(/[&<"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }

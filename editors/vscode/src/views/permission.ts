@@ -1,18 +1,18 @@
 /** Asks by a notification whether a call may run. */
 
 import type { PermissionOption, PermissionToolCall, SessionRequestPermissionParams } from "sidecar-protocol";
-import { type CancellationToken, ProgressLocation, window } from "vscode";
+import { type CancellationToken, l10n, ProgressLocation, window } from "vscode";
 import { demand, plain, warn } from "./notify";
 import { says, visible } from "./visible";
 
-const MORE = "More…";
+const MORE = l10n.t("More…");
 /** Characters of a call that a notification shows whole. */
 const MOST = 300;
 
 /** What a notification says of a call, and whether that is all of it. */
-function briefly({ title = "a tool", content = [], rawInput }: PermissionToolCall): { question: string; whole: boolean } {
+function briefly({ title = l10n.t("a tool"), content = [], rawInput }: PermissionToolCall): { question: string; whole: boolean } {
   const whole = says(title, rawInput ?? {}) && title.length <= MOST && !title.includes("\n") && !content.length;
-  return { question: `Sidecar: ${whole ? title : `${title.split("\n")[0]?.slice(0, MOST)} …`} — may this run?`, whole };
+  return { question: l10n.t("Sidecar: {0} — may this run?", whole ? title : `${title.split("\n")[0]?.slice(0, MOST)} …`), whole };
 }
 
 /** Whether a notification shows all of a call. */
@@ -29,15 +29,15 @@ async function choose(toolCall: PermissionToolCall, options: PermissionOption[])
   // A notification has room for few buttons: what holds for once stands there, the rest behind the last.
   const short = options.filter(({ kind }) => kind.endsWith("_once"));
   const buttons = [...short.map(({ name }) => name), ...(short.length < options.length ? [MORE] : [])];
-  const detail = `${toolCall.title ?? "a tool"}\n\n${JSON.stringify(toolCall.rawInput ?? {}, null, 2)}`;
-  const chosen = await (whole ? warn(question, ...buttons) : demand("Sidecar: may this run?", detail, ...buttons));
+  const detail = `${toolCall.title ?? l10n.t("a tool")}\n\n${JSON.stringify(toolCall.rawInput ?? {}, null, 2)}`;
+  const chosen = await (whole ? warn(question, ...buttons) : demand(l10n.t("Sidecar: may this run?"), detail, ...buttons));
   if (chosen !== MORE) return short.find(({ name }) => name === chosen)?.optionId;
   const lines = options.map(({ name, optionId }) => ({ label: visible(name), optionId }));
   return (await window.showQuickPick(lines, { title: visible(question), ignoreFocusOut: true }))?.optionId;
 }
 
 /** On the only button of a notification; the editor takes its words, though the interface says `true` alone. */
-const SHOW = "Show…" as unknown as true;
+const SHOW = l10n.t("Show…") as unknown as true;
 
 /**
  * Show a question and its answers until the result is called; `show` is called by the button. What is `seen` elsewhere stands whole there.

@@ -1,7 +1,7 @@
 /** What the editor shows: the file in front, the others that are open, the selection; and symbols that it knows. */
 
 import { basename } from "node:path";
-import { commands, DiagnosticSeverity, languages, type Position, type Range, type SymbolInformation, TabInputText, type TextEditor, type Uri, window, workspace } from "vscode";
+import { commands, DiagnosticSeverity, l10n, languages, type Position, type Range, type SymbolInformation, TabInputText, type TextEditor, type Uri, window, workspace } from "vscode";
 import type { FoundSymbol, Shown, ShownPart } from "./messages";
 
 /** Letters from which on symbols are looked for, and how many are given. */
@@ -38,11 +38,11 @@ export function shownInEditor(): Shown {
   const [[file], others] = openFiles(front);
   const names = others.map((uri) => relative(uri));
   const [first, last] = (front && selectedLines(front.document.uri)) ?? [];
-  const lines = first === last ? `line ${first}` : `lines ${first}–${last}`;
+  const lines = first === last ? l10n.t("line {0}", first ?? 0) : l10n.t("lines {0}–{1}", first ?? 0, last ?? 0);
   return {
-    ...(file && { file: { label: basename(file.path), said: `the open file ${relative(file)}` } }),
-    ...(names.length && { others: { label: `${names.length} more open`, said: `the other open files: ${names.join(", ")}` } }),
-    ...(front && first !== undefined && { selection: { label: lines, said: `the selection, ${lines} of ${relative(front.document.uri)}` } }),
+    ...(file && { file: { label: basename(file.path), said: l10n.t("the open file {0}", relative(file)) } }),
+    ...(names.length && { others: { label: l10n.t("{0} more open", names.length), said: l10n.t("the other open files: {0}", names.join(", ")) } }),
+    ...(front && first !== undefined && { selection: { label: lines, said: l10n.t("the selection, {0} of {1}", lines, relative(front.document.uri)) } }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The chat's own commands, typed with a slash: none of them is for the model, however it is spelt. */
 
+import { l10n } from "vscode";
 import type { Command } from "./messages";
 
 export interface Slash {
@@ -11,19 +12,19 @@ export interface Slash {
 }
 
 export const SLASHES: readonly Slash[] = [
-  { name: "compact", does: "Make room in the context", command: "compact", takes: "what to keep" },
-  { name: "context", does: "Show what fills the context", command: "showContext" },
-  { name: "export", does: "Write the session to a file", command: "export" },
-  { name: "fork", does: "Go on in a copy of this session", command: "fork" },
-  { name: "handoff", does: "Go on in a fresh session that knows where the work stands", command: "handoff", takes: "the goal" },
-  { name: "model", does: "Switch the model", command: "switchModel" },
-  { name: "new", does: "Begin a new session", command: "newSession" },
-  { name: "pin", does: "Keep a part through compactions", command: "pin" },
-  { name: "policy", does: "Switch the compaction policy", command: "switchPolicy" },
-  { name: "redo", does: "Take back the last going back", command: "redo" },
-  { name: "rollback", does: "Go back to before a turn, in files, conversation or both", command: "rollBack" },
-  { name: "sessions", does: "Open another session", command: "openSession" },
-  { name: "undo", does: "Take back the newest compaction", command: "undoCompaction" },
+  { name: "compact", does: l10n.t("Make room in the context"), command: "compact", takes: l10n.t("what to keep") },
+  { name: "context", does: l10n.t("Show what fills the context"), command: "showContext" },
+  { name: "export", does: l10n.t("Write the session to a file"), command: "export" },
+  { name: "fork", does: l10n.t("Go on in a copy of this session"), command: "fork" },
+  { name: "handoff", does: l10n.t("Go on in a fresh session that knows where the work stands"), command: "handoff", takes: l10n.t("the goal") },
+  { name: "model", does: l10n.t("Switch the model"), command: "switchModel" },
+  { name: "new", does: l10n.t("Begin a new session"), command: "newSession" },
+  { name: "pin", does: l10n.t("Keep a part through compactions"), command: "pin" },
+  { name: "policy", does: l10n.t("Switch the compaction policy"), command: "switchPolicy" },
+  { name: "redo", does: l10n.t("Take back the last going back"), command: "redo" },
+  { name: "rollback", does: l10n.t("Go back to before a turn, in files, conversation or both"), command: "rollBack" },
+  { name: "sessions", does: l10n.t("Open another session"), command: "openSession" },
+  { name: "undo", does: l10n.t("Take back the newest compaction"), command: "undoCompaction" },
 ];
 
 /** A text that is a command, or begins like one: `wrong` says why it cannot be run, `meant` what may have been meant. */
@@ -35,9 +36,9 @@ export function typed(text: string): Typed | undefined {
   if (name === undefined) return undefined;
   const slash = SLASHES.find((one) => one.name === name.toLowerCase());
   if (slash && (slash.takes || !argument)) return { slash, argument };
-  if (slash) return { wrong: `/${slash.name} takes no words after it.`, meant: `/${slash.name}` };
+  if (slash) return { wrong: l10n.t("/{0} takes no words after it.", slash.name), meant: `/${slash.name}` };
   const near = nearest(name.toLowerCase());
-  return { wrong: `There is no command /${name}.`, ...(near && { meant: `/${near}${argument && ` ${argument}`}` }) };
+  return { wrong: l10n.t("There is no command /{0}.", name), ...(near && { meant: `/${near}${argument && ` ${argument}`}` }) };
 }
 
 /** A file as it is mentioned in a message, or some of its lines. */

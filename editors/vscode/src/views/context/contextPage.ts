@@ -1,6 +1,6 @@
 /** A page that shows the context, in the side bar or in a tab: asks the daemon what fills the window whenever it changed, while it is in sight. */
 
-import { commands, type Disposable, type ExtensionContext, type Webview } from "vscode";
+import { commands, type Disposable, type ExtensionContext, l10n, type Webview } from "vscode";
 import { carryOut } from "../../compaction";
 import type { Daemon } from "../../daemon";
 import type { Sessions } from "../../sessions";
@@ -31,7 +31,7 @@ export class ContextPage implements Disposable {
     private readonly holder: Holder,
   ) {
     holder.webview.onDidReceiveMessage((message: FromContext) => this.take(message));
-    showPage(holder.webview, context, "context", "Sidecar context");
+    showPage(holder.webview, context, "context", l10n.t("Sidecar context"));
   }
 
   post(message: ToContext): void {

@@ -1,7 +1,7 @@
 /** What can be done with a session of the tree. */
 
 import type { SessionInfo } from "sidecar-protocol";
-import { commands, Uri, window } from "vscode";
+import { commands, l10n, Uri, window } from "vscode";
 import type { Daemon } from "../../daemon";
 import { archiveSession, fork, pickSession } from "../../moving";
 import type { Sessions } from "../../sessions";
@@ -12,7 +12,7 @@ import type { Node } from "./nodes";
 import { SessionTree } from "./sessionTree";
 
 const BAD_REQUEST = -32602;
-const DELETING = "Its messages, and what its calls gave back, are erased for good. Files stay as they are.";
+const DELETING = l10n.t("Its messages, and what its calls gave back, are erased for good. Files stay as they are.");
 
 type Line = Extract<Node, { info: SessionInfo }>;
 
@@ -28,7 +28,7 @@ export function sessionCommands(tree: SessionTree, daemon: Daemon, sessions: Ses
   const changing = ["renameSession", "deleteSession", "archiveListed", "forkListed"];
   const renewing = Object.entries(found).map(([name, act]) => [name, async (...given: [line?: Line]) => {
     // A line that was drawn anew under its menu is given as undefined; no other session is meant by it.
-    if (given.length && !given[0]) return inform("The list of sessions was just read anew: please choose again.");
+    if (given.length && !given[0]) return inform(l10n.t("The list of sessions was just read anew: please choose again."));
     await act(given[0]);
     if (changing.includes(name)) await tree.renew();
   }]);
@@ -56,7 +56,7 @@ async function open(line: Line, tree: SessionTree, sessions: Sessions): Promise<
 /** Whether a session is of this window's folder; else offer a window for its own, as trust is for one folder. */
 async function isHere(cwd: string, tree: SessionTree): Promise<boolean> {
   if (tree.isHere(cwd)) return true;
-  const answer = await demand("This session is of another folder.", `It works in ${cwd}.`, "Open Folder");
+  const answer = await demand(l10n.t("This session is of another folder."), l10n.t("It works in {0}.", cwd), l10n.t("Open Folder"));
   if (answer) await commands.executeCommand("vscode.openFolder", Uri.file(cwd), { forceNewWindow: true });
   return false;
 }
@@ -64,22 +64,22 @@ async function isHere(cwd: string, tree: SessionTree): Promise<boolean> {
 async function rename(info: SessionInfo | undefined, daemon: Daemon, sessions: Sessions): Promise<void> {
   const sessionId = info?.sessionId ?? sessions.id();
   const before = info ?? (await daemon.request("session/list", { cwd: sessions.cwd })).sessions.find((one) => one.sessionId === sessionId);
-  const title = await window.showInputBox({ title: "Sidecar: Rename Session", value: before?.title ?? "", ignoreFocusOut: true });
+  const title = await window.showInputBox({ title: l10n.t("Sidecar: Rename Session"), value: before?.title ?? "", ignoreFocusOut: true });
   if (title?.trim()) await daemon.request("session/rename", { sessionId, title });
 }
 
 async function erase(info: SessionInfo | undefined, daemon: Daemon, sessions: Sessions): Promise<void> {
-  const sessionId = info?.sessionId ?? (await pickSession(daemon, sessions, "Sidecar: Delete Session…"));
+  const sessionId = info?.sessionId ?? (await pickSession(daemon, sessions, l10n.t("Sidecar: Delete Session…")));
   if (!sessionId) return;
-  const named = info ? ` “${plainTitle(visibleName(info.title || "(empty)"))}”` : " this session";
-  if ((await demand(`Delete${named}?`, DELETING, "Delete")) !== "Delete") return;
+  const question = info ? l10n.t("Delete “{0}”?", plainTitle(visibleName(info.title || l10n.t("(empty)")))) : l10n.t("Delete this session?");
+  if (!(await demand(question, DELETING, l10n.t("Delete")))) return;
   const erased = { sessionId };
   try {
     await daemon.request("session/delete", erased);
   } catch (error) {
     if ((error as { code?: number }).code !== BAD_REQUEST) throw error;
-    const answer = await demand("A turn of this session runs.", "It is stopped first.", "Stop and Delete");
-    if (answer !== "Stop and Delete") return;
+    const answer = await demand(l10n.t("A turn of this session runs."), l10n.t("It is stopped first."), l10n.t("Stop and Delete"));
+    if (!answer) return;
     await daemon.request("session/delete", { ...erased, force: true });
   }
   if (sessionId === sessions.current) await sessions.create();
@@ -87,8 +87,8 @@ async function erase(info: SessionInfo | undefined, daemon: Daemon, sessions: Se
 
 async function search(words: string | undefined, tree: SessionTree): Promise<void> {
   const query = words ?? (await window.showInputBox({
-    title: "Sidecar: Search Sessions",
-    prompt: "All words in one text of any session: message, answer, call or result. Quotes hold words together.",
+    title: l10n.t("Sidecar: Search Sessions"),
+    prompt: l10n.t("All words in one text of any session: message, answer, call or result. Quotes hold words together."),
     value: tree.query,
   }));
   if (query?.trim()) await tree.find(query);

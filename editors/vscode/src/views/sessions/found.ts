@@ -1,5 +1,6 @@
 /** Sessions that a message can name: the daemon gives a digest of each to the model. */
 
+import { l10n } from "vscode";
 import type { Daemon } from "../../daemon";
 import type { Sessions } from "../../sessions";
 import { plainTitle, when } from "../../wording";
@@ -15,6 +16,6 @@ const MOST = 5;
 export async function findSessions(daemon: Daemon, sessions: Sessions, query: string): Promise<FoundSession[]> {
   if (query.length < LETTERS) return [];
   const { sessions: all } = await daemon.request("session/list", { cwd: sessions.cwd, limit: LOOKED_AT });
-  const named = all.map(({ sessionId, title, updatedAt }) => ({ sessionId, title: plainTitle(visibleName(title)), about: `session of ${when(updatedAt)}` }));
+  const named = all.map(({ sessionId, title, updatedAt }) => ({ sessionId, title: plainTitle(visibleName(title)), about: l10n.t("session of {0}", when(updatedAt)) }));
   return named.filter(({ sessionId, title }) => sessionId !== sessions.current && title.toLowerCase().includes(query.toLowerCase())).slice(0, MOST);
 }

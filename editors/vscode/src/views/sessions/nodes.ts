@@ -2,8 +2,8 @@
 
 import type { SearchHit, SessionInfo } from "sidecar-protocol";
 import { basename } from "node:path";
-import { ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeItemLabel } from "vscode";
-import { many, money, plainTitle } from "../../wording";
+import { l10n, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeItemLabel } from "vscode";
+import { LOCALE, many, money, plainTitle, TURNS } from "../../wording";
 import { visibleName } from "../visible";
 
 /** What was found in a session, and by which words. */
@@ -21,6 +21,8 @@ export type Node =
   | { kind: "folder"; cwd: string; sessions: SessionInfo[] }
   | { kind: "more"; label: string };
 
+/** Both forms of what is counted. */
+export const SESSIONS = [l10n.t("{0} session"), l10n.t("{0} sessions")] as const;
 /** Letters of a title, behind which age and cost have room in a narrow view. */
 const TITLE = 26;
 /** Letters before a match, which is to be in sight in a narrow view. */
@@ -30,7 +32,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** Who spoke, by picture and colour. */
 const ICONS: Record<string, [string, string]> = { user: ["account", "charts.blue"], agent: ["sparkle", "charts.purple"], thinking: ["lightbulb", "charts.yellow"], tool: ["tools", "charts.orange"], file: ["file", "charts.green"] };
-const SAID: Record<string, string> = { user: "you", agent: "answer", thinking: "thinking", tool: "tool call", file: "attached file" };
+const SAID: Record<string, string> = { user: l10n.t("you"), agent: l10n.t("answer"), thinking: l10n.t("thinking"), tool: l10n.t("tool call"), file: l10n.t("attached file") };
 
 /** `open`: the session of this window. `here`: the folder that need not be named. */
 export function line(node: Node, open: string | undefined, here: string): TreeItem {
@@ -40,12 +42,12 @@ export function line(node: Node, open: string | undefined, here: string): TreeIt
     case "hit":
       return hitLine(node);
     case "folders": {
-      const item = new TreeItem("Other folders", TreeItemCollapsibleState.Collapsed);
+      const item = new TreeItem(l10n.t("Other folders"), TreeItemCollapsibleState.Collapsed);
       return Object.assign(item, { id: "folders", iconPath: new ThemeIcon("root-folder") });
     }
     case "folder": {
       const item = new TreeItem(folderName(node.cwd), TreeItemCollapsibleState.Collapsed);
-      const description = `${many(node.sessions.length, "session")} · ${visibleName(node.cwd)}`;
+      const description = `${many(node.sessions.length, ...SESSIONS)} · ${visibleName(node.cwd)}`;
       return Object.assign(item, { id: `folder ${node.cwd}`, description, tooltip: visibleName(node.cwd), iconPath: ThemeIcon.Folder });
     }
     case "more": {
@@ -56,13 +58,13 @@ export function line(node: Node, open: string | undefined, here: string): TreeIt
 }
 
 function sessionLine(info: SessionInfo, found: Found | undefined, open: string | undefined, here: string): TreeItem {
-  const title = plainTitle(visibleName(info.title || "(empty)"));
+  const title = plainTitle(visibleName(info.title || l10n.t("(empty)")));
   const isOpen = info.sessionId === open;
   const hits = found?.hits.some(({ speaker }) => speaker !== "title");
   const item = new TreeItem(marked(short(title), found?.hits.find(({ speaker }) => speaker === "title")), hits ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None);
   const figures = [ago(info.updatedAt), ...(Number(info.cost) ? [money(info.cost)] : [])];
   const folder = info.cwd === here ? [] : [folderName(info.cwd)];
-  const told = [many(info.turns, "turn"), new Date(info.updatedAt).toLocaleString(), `cost ${money(info.cost)}`, ...(isOpen ? ["open here"] : [])];
+  const told = [many(info.turns, ...TURNS), new Date(info.updatedAt).toLocaleString(LOCALE), l10n.t("cost {0}", money(info.cost)), ...(isOpen ? [l10n.t("open here")] : [])];
   return Object.assign(item, {
     // Of another search, for what is unfolded is kept by it.
     id: found ? `${info.sessionId} ${found.query}` : info.sessionId,
@@ -71,7 +73,7 @@ function sessionLine(info: SessionInfo, found: Found | undefined, open: string |
     accessibilityInformation: { label: [title, ...told, ...folder].join(", ") },
     iconPath: isOpen ? new ThemeIcon("comment-discussion", new ThemeColor("charts.blue")) : new ThemeIcon(info.parent === undefined ? "comment" : "git-branch"),
     contextValue: "session",
-    command: { command: "sidecar.openListed", title: "Open", arguments: [{ kind: "session", info }] },
+    command: { command: "sidecar.openListed", title: l10n.t("Open"), arguments: [{ kind: "session", info }] },
   });
 }
 
@@ -93,7 +95,7 @@ function hitLine({ info, hit }: { info: SessionInfo; hit: SearchHit }): TreeItem
     description: said,
     iconPath: new ThemeIcon(picture, new ThemeColor(colour)),
     contextValue: "hit",
-    command: { command: "sidecar.openListed", title: "Open", arguments: [{ kind: "hit", info, hit }] },
+    command: { command: "sidecar.openListed", title: l10n.t("Open"), arguments: [{ kind: "hit", info, hit }] },
   });
 }
 
@@ -111,8 +113,8 @@ function short(title: string): string {
 /** How long ago, in one unit; of more than a month ago, the day. */
 function ago(iso: string, now = Date.now()): string {
   const passed = now - Date.parse(iso);
-  if (passed < MINUTE) return "now";
-  if (passed < HOUR) return `${Math.floor(passed / MINUTE)} min`;
-  if (passed < DAY) return `${Math.floor(passed / HOUR)} h`;
-  return passed < 31 * DAY ? many(Math.floor(passed / DAY), "day") : new Date(iso).toLocaleDateString();
+  if (passed < MINUTE) return l10n.t("now");
+  if (passed < HOUR) return l10n.t("{0} min", Math.floor(passed / MINUTE));
+  if (passed < DAY) return l10n.t("{0} h", Math.floor(passed / HOUR));
+  return passed < 31 * DAY ? many(Math.floor(passed / DAY), l10n.t("{0} day"), l10n.t("{0} days")) : new Date(iso).toLocaleDateString(LOCALE);
 }

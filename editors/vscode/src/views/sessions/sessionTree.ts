@@ -1,12 +1,12 @@
 /** The tree of sessions: those of this folder and of others, or those in whose texts words are found. */
 
 import type { FoundSession, SessionInfo } from "sidecar-protocol";
-import { type CancellationToken, CancellationTokenSource, commands, type Disposable, EventEmitter, type TreeDataProvider, type TreeItem, type TreeView, window } from "vscode";
+import { type CancellationToken, CancellationTokenSource, commands, type Disposable, EventEmitter, l10n, type TreeDataProvider, type TreeItem, type TreeView, window } from "vscode";
 import type { Daemon } from "../../daemon";
 import type { Sessions } from "../../sessions";
 import { grouped, many } from "../../wording";
 import { visibleName } from "../visible";
-import { line, type Node } from "./nodes";
+import { line, type Node, SESSIONS } from "./nodes";
 
 const VIEW = "sidecar.sessions";
 /** Sessions that are listed at once, of all folders, and found before somebody asks for more. */
@@ -138,16 +138,16 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
     try {
       await window.withProgress({ location: { viewId: VIEW } }, () => this.readPages(search, enough, reading.token));
     } catch (error) {
-      this.ended(search, "broken off");
+      this.ended(search, l10n.t("broken off"));
       throw error;
     }
-    this.ended(search, search.found.length ? many(search.found.length, "session") : "in no session");
+    this.ended(search, search.found.length ? many(search.found.length, ...SESSIONS) : l10n.t("in no session"));
   }
 
   private async readPages(search: Search, enough: number, token: CancellationToken): Promise<void> {
     do {
       const { query, cursor, found } = search;
-      this.tell(search, `searching… ${found.length || ""}`.trim());
+      this.tell(search, `${l10n.t("searching…")} ${found.length || ""}`.trim());
       const page = await this.daemon.request("session/search", { query, limit: enough - found.length, ...(cursor && { cursor }) }, token);
       if (search !== this.search) return;
       found.push(...page.sessions);
@@ -165,7 +165,7 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
   }
 
   private tell({ query }: Search, how: string): void {
-    this.view.message = `“${visibleName(query)}”: ${how}`;
+    this.view.message = l10n.t("“{0}”: {1}", visibleName(query), how);
   }
 
   private stop(): void {
@@ -182,7 +182,7 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
     }
     this.named = found[0]?.cwd ?? this.named;
     const own = found.map((info): Node => ({ kind: "session", info }));
-    return [...own, ...(cursor ? [{ kind: "more", label: "Older sessions" } as const] : []), { kind: "folders" }];
+    return [...own, ...(cursor ? [{ kind: "more", label: l10n.t("Older sessions") } as const] : []), { kind: "folders" }];
   }
 
   private async others(): Promise<Node[]> {
@@ -200,5 +200,5 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
 
 function results({ query, found, cursor, reading }: Search): Node[] {
   const lines = found.map(({ session, hits, more }): Node => ({ kind: "session", info: session, found: { query, hits, more } }));
-  return [...lines, ...(cursor && !reading ? [{ kind: "more", label: "Search older sessions" } as const] : [])];
+  return [...lines, ...(cursor && !reading ? [{ kind: "more", label: l10n.t("Search older sessions") } as const] : [])];
 }
