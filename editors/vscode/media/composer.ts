@@ -60,6 +60,7 @@ export class Composer {
       this.input,
       el("div.tools", {}, this.model, this.meter, el("span.room"), this.stop, this.go),
     );
+    addEventListener("resize", () => this.grow());
     this.element.addEventListener("click", ({ target }) => target === this.element && this.focus());
     this.drawn();
   }
@@ -160,9 +161,7 @@ export class Composer {
   }
 
   private drawn(): void {
-    // The height follows the text, up to a limit that the styles set.
-    this.input.style.blockSize = "auto";
-    this.input.style.blockSize = `${this.input.scrollHeight}px`;
+    this.grow();
     const { pictures, recalled } = this.attached;
     const some = this.text.trim() !== "" || pictures.length > 0 || recalled.length > 0;
     this.stop.hidden = !this.working;
@@ -173,6 +172,12 @@ export class Composer {
     this.go.setAttribute("aria-label", label);
     this.input.placeholder = this.readOnly ? l10n.t("Another window writes this session") : this.working ? l10n.t("Add to the running turn") : l10n.t("Ask Sidecar, / for commands");
     this.around.changed({ text: this.text, pictures, recalled });
+  }
+
+  /** The height follows the text, up to a limit that the styles set. */
+  private grow(): void {
+    this.input.style.blockSize = "auto";
+    this.input.style.blockSize = `${this.input.scrollHeight}px`;
   }
 
   private write(text: string): void {

@@ -14,6 +14,8 @@ import { UnseenMarks } from "./unseen";
 const SPEAKERS = { user_message_chunk: userText, agent_message_chunk: agentText, agent_thought_chunk: thought } as const;
 /** Causes of a new prompt that are no compaction, in words: there is nothing to take back. */
 const LASTING: Record<string, string> = { model: l10n.t("The context, for another model"), restore: l10n.t("The context, after going back"), tools: l10n.t("The context, with other tools") };
+/** The daemon's words for why it compacted. */
+const CAUSES: Record<string, string> = { user: l10n.t("user"), budget: l10n.t("budget"), cold: l10n.t("cold"), pays: l10n.t("pays"), overflow: l10n.t("overflow"), idle: l10n.t("idle"), instructions: l10n.t("instructions") };
 const WORKING = l10n.t("Working…");
 /** Pixels from the end at which it is still followed. */
 const NEAR = 40;
@@ -252,7 +254,7 @@ export class Transcript {
     const told = `${lasting ?? words}: ${sizes}`;
     const undo = () => this.send({ type: "run", command: "undoCompaction", argument: compactionId });
     const back = status === "completed" && !lasting && button(l10n.t("Undo"), undo);
-    const line = el("article.compaction", { "aria-label": told }, icon("compact"), el("span", {}, lasting || status === "undone" ? told : `${told} (${cause})`), back);
+    const line = el("article.compaction", { "aria-label": told }, icon("compact"), el("span", {}, lasting || status === "undone" ? told : `${told} (${CAUSES[cause] ?? cause})`), back);
     if (before) before.replaceWith(line);
     else this.append(line);
     this.compactions.set(compactionId, line);

@@ -27,26 +27,47 @@ async function widen(width) {
   await page.mouse.move(bar.x + width + 200, bar.y + 300);
 }
 
-/** What of a page's words is cut without a sign, or stands beyond its edge. */
-const cut = (view) =>
+/** What of a page's words is cut without a sign, or stands on others. */
+const faults = (view) =>
   view.evaluate(() => {
-    const lies = (element) => {
-      const { overflowX, textOverflow, clipPath } = getComputedStyle(element);
-      const { right, width } = element.getBoundingClientRect();
-      if (!width || clipPath !== "none" || element.closest(".spoken, pre, svg")) return false;
-      const hides = ["hidden", "clip"].includes(overflowX) && textOverflow !== "ellipsis";
-      return right > innerWidth + 1 || (hides && element.scrollWidth > element.clientWidth + 1);
-    };
-    return [...document.body.querySelectorAll("*")].filter((element) => element.innerText?.trim() && lies(element)).map((element) => `${element.className}: ${element.innerText}`);
+    const found = [];
+    const words = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement;
+      if (!node.data.trim() || element.closest(".spoken, pre, .suggestions")) continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      for (let { left, right, top, bottom } of range.getClientRects()) {
+        for (let each = element; each; each = each.parentElement) {
+          const { overflowX, overflowY, textOverflow } = getComputedStyle(each);
+          const edge = each.getBoundingClientRect();
+          if (overflowX !== "visible" && right > edge.right + 1 && textOverflow !== "ellipsis") found.push(`cut: ${node.data}`);
+          if (overflowX !== "visible") right = Math.min(right, edge.right);
+          if (overflowY !== "visible") [top, bottom] = [Math.max(top, edge.top), Math.min(bottom, edge.bottom)];
+        }
+        if (right > innerWidth + 1) found.push(`beyond the edge: ${node.data}`);
+        const seen = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+        if (bottom - top > 4 && seen && (seen.contains(element) || element.contains(seen))) words.push({ node, left, right, top, bottom });
+      }
+    }
+    for (const [index, one] of words.entries()) {
+      for (const other of words.slice(index + 1)) {
+        const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+        const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+        if (one.node !== other.node && wide > 2 && high > 4) found.push(`on each other: ${one.node.data} | ${other.node.data}`);
+      }
+    }
+    return found;
   });
 
-/** Pictures of a view in a wide and in a narrow side bar, in which nothing is cut. */
+/** Pictures of a view in a wide and in a narrow side bar, without faults. */
 async function pictures(view, name) {
   for (const [size, width] of [["wide", 560], ["narrow", 240]]) {
     await widen(width);
     await page.waitForTimeout(300);
     await desk.picture(`${name}-${size}`);
-    assert.deepEqual(await cut(view), [], `${name}, ${size}`);
+    assert.deepEqual(await faults(view), [], `${name}, ${size}`);
   }
 }
 
@@ -108,8 +129,6 @@ await play(desk, {
       await ended(chat, index + 3);
     }
     await pictures(chat, "answered");
-    await chat.evaluate(() => document.querySelector("main").scrollTo(0, 0));
-    await pictures(chat, "first");
   },
 
   async "what fills the context, and what a compaction would do"() {
@@ -128,12 +147,20 @@ await play(desk, {
     await desk.picture("ways");
     await desk.pick(t("Look at each part…"));
     await desk.tab(t("Sidecar Context")).waitFor();
-    await page.waitForTimeout(1000);
+    const tab = await desk.until("the tab's page", async () => {
+      const wide = await Promise.all(page.frames().map((frame) => frame.evaluate(() => document.body.classList.contains("context") && innerWidth > 600).catch(() => false)));
+      return page.frames()[wide.indexOf(true)];
+    });
+    await tab.locator(".plan summary").first().waitFor();
     await desk.picture("tab");
+    assert.deepEqual(await faults(tab), [], "tab");
     await view.locator(".plan .primary").click();
     await page.locator(".notification-list-item", { hasText: t("Undo Compaction") }).waitFor();
     await view.locator("button.filter").waitFor();
     await pictures(view, "compacted");
+    const chat = await openChat();
+    await chat.locator(".compaction", { hasText: t("Compacted") }).waitFor();
+    await pictures(chat, "left-out");
   },
 
   async "sessions and going back"() {
@@ -155,6 +182,7 @@ await play(desk, {
   async "settings and the tour"() {
     await desk.run("Open User Settings", "Preferences");
     await page.locator(".settings-editor").waitFor();
+    await page.locator(".settings-editor").getByText(/^Remote/).click();
     await page.keyboard.type("@ext:sidecar.sidecar");
     await page.getByText(manifest["setting.policy"]).waitFor();
     await desk.picture("settings");
