@@ -182,10 +182,14 @@ await play(desk, {
   async "settings and the tour"() {
     await desk.run("Open User Settings", "Preferences");
     await page.locator(".settings-editor").waitFor();
-    await page.locator(".settings-editor").getByText(/^Remote/).click();
+    // The settings are of the machine.
+    await page.locator(".settings-editor").getByRole("tab", { name: /^Remote/ }).click();
+    await page.locator(".settings-editor .search-container .view-lines").click();
     await page.keyboard.type("@ext:sidecar.sidecar");
-    await page.getByText(manifest["setting.policy"]).waitFor();
+    await page.getByText(manifest["setting.baseUrl"]).waitFor();
     await desk.picture("settings");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
     await desk.run("Open Walkthrough...", "Welcome");
     await desk.pick(manifest["tour.title"]);
     await page.getByText(manifest["tour.description"]).first().waitFor();
