@@ -193,6 +193,11 @@ await play(desk, {
     await desk.run("Open Walkthrough...", "Welcome");
     await desk.pick(manifest["tour.title"]);
     await page.getByText(manifest["tour.description"]).first().waitFor();
+    const [heading] = readFileSync(join(given.extensions, `sidecar.sidecar-0.1.0/walkthrough/model.nls.${language}.md`), "utf8").replace("## ", "").split("\n");
+    await desk.until("the tour's page", async () => {
+      const shown = await Promise.all(page.frames().map((frame) => frame.getByRole("heading", { name: heading, exact: true }).count().catch(() => 0)));
+      return shown.some((count) => count > 0);
+    });
     await desk.picture("tour");
   },
 });
