@@ -6,7 +6,8 @@ import { env, l10n } from "vscode";
 /** The editor's language, as the system's country writes it where that speaks it. */
 const system = new Intl.NumberFormat().resolvedOptions().locale;
 export const LOCALE = system.startsWith(`${env.language}-`) ? system : env.language;
-const RULES = new Intl.PluralRules(LOCALE);
+// Where there are no texts in it, they are English.
+const RULES = new Intl.PluralRules(l10n.bundle ? LOCALE : "en");
 
 /** Both forms of what is counted. */
 export const TURNS = [l10n.t("{0} turn"), l10n.t("{0} turns")] as const;

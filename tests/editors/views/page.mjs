@@ -82,7 +82,7 @@ class View {
   }
 
   html() {
-    const given = { source: ORIGIN, nonce: "n0nce", base: ORIGIN, script: `${ORIGIN}/${this.name}.js`, name: this.name, title: this.name, language: "en", texts: "{}" };
+    const given = { source: ORIGIN, nonce: "n0nce", base: ORIGIN, script: `${ORIGIN}/${this.name}.js`, name: this.name, title: this.name, language: "en", texts: "" };
     return readFileSync(join(this.given.pages, "page.html"), "utf8").replace(/\{\{(\w+)\}\}/g, (_, key) => given[key]);
   }
 

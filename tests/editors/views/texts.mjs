@@ -1,7 +1,7 @@
 // What the views work out by themselves: a history from what came, and whole texts from diffs. Runs the sources as they are.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 
 const extension = new URL("../../../editors/vscode/src/", import.meta.url);
@@ -12,7 +12,8 @@ registerHooks({
 
 /** What words are in a language. */
 function wording(language) {
-  const texts = language === "en" ? "{}" : readFileSync(new URL(`../l10n/bundle.l10n.${language}.json`, extension), "utf8");
+  const bundle = new URL(`../l10n/bundle.l10n.${language}.json`, extension);
+  const texts = existsSync(bundle) ? readFileSync(bundle, "utf8") : "";
   globalThis.document = { documentElement: { lang: language, dataset: { texts } } };
   return import(new URL(`wording.ts?${language}`, extension));
 }
@@ -53,6 +54,8 @@ async function written(language) {
 }
 assert.deepEqual(await written("en"), ["12,345", "1.2k", "1 turn", "1,000 turns", "$1,234.50", "2 min", "red", "$1.50 so far, next request 0.3 ¢"]);
 assert.deepEqual(await written("de"), ["12.345", "1,2k", "1 Runde", "1.000 Runden", "1.234,50 $", "2 min", "rot", "bisher 1,50 $, nächste Anfrage 0,3 ¢"]);
+// French says one of none; where there are no texts in it, they are English.
+assert.equal((await wording("fr")).many(0, "{0} turn", "{0} turns"), "0 turns");
 assert.deepEqual(await written("zh-cn"), ["12,345", "1.2k", "1 轮", "1,000 轮", "$1,234.50", "2 分钟", "红", "目前 $1.50，下次请求 0.3 ¢"]);
 
 const before = "one\ntwo\nthree\nfour";

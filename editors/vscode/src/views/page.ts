@@ -17,7 +17,7 @@ export function showPage(webview: Webview, { extensionUri }: ExtensionContext, n
     name,
     title,
     language: env.language,
-    texts: JSON.stringify(l10n.bundle ?? {}),
+    texts: l10n.bundle ? JSON.stringify(l10n.bundle) : "",
   };
   const template = readFileSync(Uri.joinPath(base, "page.html").fsPath, "utf8");
   webview.html = template.replace(/\{\{(\w+)\}\}/g, (_, key: string) => escaped(given[key] ?? ""));
