@@ -22,7 +22,7 @@ export interface Command {
 
 /** Give the command to start, or undefined when there is none. Throws on Windows, and when the setting names none. */
 export async function findDaemon(): Promise<Command | undefined> {
-  if (process.platform === "win32") throw new Error("Sidecar runs on Linux and macOS; on Windows, open the folder in WSL.");
+  if (process.platform === "win32") throw new Error(l10n.t("Sidecar runs on Linux and macOS; on Windows, open the folder in WSL."));
   const set = workspace.getConfiguration("sidecar").get<string>("path")?.trim();
   if (set && !(await runs(set))) throw new Error(l10n.t("The setting sidecar.path names {0}, which cannot be run.", set));
   const found = set || (await onPath(NAME)) || (await first([join(homedir(), ".local", "bin", NAME), ...installed]));

@@ -1,16 +1,15 @@
 /** Sessions on a git remote: synced now, and opened from another machine. */
 
-import { window } from "vscode";
+import { l10n, window } from "vscode";
 import type { SessionListRemoteParams, SessionSyncParams, SessionSyncResult } from "sidecar-protocol";
 import type { Daemon } from "../daemon";
 import type { Sessions } from "../sessions";
-import { many, when } from "../wording";
+import { many, TURNS, when } from "../wording";
 import { demand, inform } from "./notify";
 
 const INVALID = -32602;
-const AGREEING =
-  "From now on, sessions of this folder go there when they are synced. Every text and tool output does, but what looks like a key, and none of your files' contents; " +
-  "who can read there can read them.";
+const AGREEING = l10n.t("From now on, sessions of this folder go there when they are synced. Every text and tool output does, but what looks like a key, and none of your files' contents; who can read there can read them.");
+const SEND = l10n.t("Send");
 
 /** Bring this folder's sessions and the remote's together, and say what came of it. */
 export async function syncSessions(daemon: Daemon, sessions: Sessions): Promise<void> {
@@ -22,14 +21,14 @@ export async function syncSessions(daemon: Daemon, sessions: Sessions): Promise<
 export async function openFromElsewhere(daemon: Daemon, sessions: Sessions): Promise<void> {
   const cwd = sessions.cwd;
   const [remote, { sessions: found }] = await withRemote({ cwd } as SessionListRemoteParams, (about) => daemon.request("session/listRemote", about));
-  if (!found.length) return void inform("No session lies on the remote.");
+  if (!found.length) return void inform(l10n.t("No session lies on the remote."));
   const lines = found.map((one) => ({
-    label: one.title || "(empty)",
-    description: `${many(one.turns, "turn")}, ${when(one.updatedAt)}, ${one.folder}`,
-    ...(one.sessionId && { detail: "here already" }),
+    label: one.title || l10n.t("(empty)"),
+    description: `${many(one.turns, ...TURNS)}, ${when(one.updatedAt)}, ${one.folder}`,
+    ...(one.sessionId && { detail: l10n.t("here already") }),
     one,
   }));
-  const chosen = (await window.showQuickPick(lines, { title: "Sidecar: Open from Another Machine…", matchOnDescription: true }))?.one;
+  const chosen = (await window.showQuickPick(lines, { title: l10n.t("Sidecar: Open from Another Machine…"), matchOnDescription: true }))?.one;
   if (!chosen) return;
   if (chosen.sessionId) return sessions.open(chosen.sessionId);
   const done = await synced(daemon, { cwd, ...(remote && { remote }), open: [chosen.name] });
@@ -42,9 +41,9 @@ export async function openFromElsewhere(daemon: Daemon, sessions: Sessions): Pro
 async function synced(daemon: Daemon, given: SessionSyncParams): Promise<SessionSyncResult | undefined> {
   const [remote, plan] = await withRemote(given, (about) => daemon.request("session/sync", about));
   if (plan.agreed) return plan;
-  const lines = plan.sent.map((one) => `${one.title || one.sessionId}: ${many(one.messages, "message")}, ${Math.ceil(one.size / 1000)} kB`);
-  const answer = await demand(`Send sessions of this folder to ${plan.remote}?`, [AGREEING, ...lines].join("\n"), "Send");
-  if (answer !== "Send") return undefined;
+  const lines = plan.sent.map((one) => `${one.title || one.sessionId}: ${many(one.messages, l10n.t("{0} message"), l10n.t("{0} messages"))}, ${Math.ceil(one.size / 1000)} kB`);
+  const answer = await demand(l10n.t("Send sessions of this folder to {0}?", plan.remote), [AGREEING, ...lines].join("\n"), SEND);
+  if (answer !== SEND) return undefined;
   return daemon.request("session/sync", { ...given, ...(remote && { remote }), agree: plan.remote });
 }
 
@@ -57,16 +56,19 @@ async function withRemote<G extends Named, R>(given: G, ask: (about: G) => Promi
   } catch (error) {
     const { code, message } = error as { code?: number; message?: string };
     if (code !== INVALID || given.remote) throw error;
-    const remote = await window.showInputBox({ title: "Sidecar: Git Remote", prompt: `${message}`, placeHolder: "name, address or path", ignoreFocusOut: true });
+    const remote = await window.showInputBox({ title: l10n.t("Sidecar: Git Remote"), prompt: `${message}`, placeHolder: l10n.t("name, address or path"), ignoreFocusOut: true });
     if (!remote) throw error;
     return [remote, await ask({ ...given, remote })];
   }
 }
 
 function told(done: SessionSyncResult): string {
-  const counts = ([["sent", done.sent], ["received", done.received], ["forked", done.forked]] as const)
-    .filter(([, some]) => some.length)
-    .map(([what, some]) => `${some.length} ${what}`);
-  const elsewhere = done.elsewhere ? [`${many(done.elsewhere, "session")} more there.`] : [];
-  return [`${counts.join(", ") || "Nothing to do"}: ${done.remote}.`, ...elsewhere, ...done.notes].join(" ");
+  const { sent, received, forked } = done;
+  const counts = [
+    ...(sent.length ? [l10n.t("{0} sent", sent.length)] : []),
+    ...(received.length ? [l10n.t("{0} received", received.length)] : []),
+    ...(forked.length ? [l10n.t("{0} forked", forked.length)] : []),
+  ];
+  const elsewhere = done.elsewhere ? [many(done.elsewhere, l10n.t("{0} session more there."), l10n.t("{0} sessions more there."))] : [];
+  return [`${counts.join(", ") || l10n.t("Nothing to do")}: ${done.remote}.`, ...elsewhere, ...done.notes].join(" ");
 }
