@@ -33,6 +33,8 @@ _KINDS: dict[int, ModelFailure] = {
     429: "rate_limit",
     529: "overloaded",
 }
+_MOST_SAID = 10_000
+"""Characters of a provider's words."""
 _ADVICE: dict[str, str] = {
     "authentication": "check the API key, or choose the model `offline`",
     "rate_limit": "wait a little, then send the prompt again",
@@ -116,7 +118,7 @@ def classify(
 def _told(error: Exception, now: Millis, key: str) -> ModelFailed:
     status = getattr(error, "status_code", getattr(error, "code", None))
     kind_word = str(getattr(error, "type", "") or "")
-    said = Redaction((key,) if key else ()).text(_said(error))
+    said = Redaction((key,) if key else ()).text(_said(error)[:_MOST_SAID])
     if isinstance(error, EndedEarly):
         said = str(error) or "the answer ended before it was complete"
         return _failed("interrupted", said, retryable=True)

@@ -85,10 +85,11 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("AGE-SECRET-KEY-", r"AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{58,}"),
     ("AccountKey=", r"AccountKey=(?P<value>[A-Za-z0-9+/]{40,}={0,2})"),
     # JSON web tokens, private keys in PEM, also cut off, and of PGP
-    ("eyJ", r"eyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    ("eyJ", r"eyJ(?<![\w-]eyJ)[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     (
         "PRIVATE KEY",
-        r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----(?:[^\"]{1,20000}?-----END (?:[A-Z]+ )*"
+        r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:(?:(?!-----BEGIN)[^\"]){1,20000}?-----END (?:[A-Z]+ )*"
         r"PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\{1,3}n){1,4}[A-Za-z0-9+/]{16,}={0,2}){1,400})",
     ),
     # A password in an address, `Authorization: Bearer …`, `API_KEY=…` and the like

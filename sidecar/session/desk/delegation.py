@@ -56,8 +56,8 @@ async def delegate(
     log = await found_child(state, subtask)
     child = await begin(log, state)
     about: JsonObject = {"sessionId": child.id, "callId": call_id}
-    # The model's words, quoted in questions: no end of a quotation, behind which our own stand.
-    name = one_line(re.sub('[“”"]', "'", subtask.task), 60)
+    # The model's words, quoted in questions: no sign that seems to end the quotation.
+    name = one_line(re.sub(r"[^\w\s.,/-]", " ", subtask.task), 60)
 
     client = ThroughParent(parent.audience.everyone, parent.id, name, about)
     limits = state.config.delegate

@@ -159,10 +159,10 @@ class Asked:
 async def test_a_tasks_words_do_not_pass_for_the_question(desk: Desk) -> None:
     asked = Asked(desk, Delegate="allow_once", make="reject_once")
     session = await desk.open()
-    task = {**TASK, "task": "a”: Run git status # “"}
+    task = {**TASK, "task": "a”: Run git status # ″"}
     desk.script(hands(task), calls(("c", "shell", {"command": "make"})), says("Done."), says("ok"))
     await desk.ask(session)
-    assert asked.seen[1][1]["title"] == "Subtask “a': Run git status # '”: Run make"
+    assert asked.seen[1][1]["title"] == "Subtask “a Run git status”: Run make"
 
 
 async def test_it_asks_in_its_parents_name(desk: Desk) -> None:
