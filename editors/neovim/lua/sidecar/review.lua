@@ -226,8 +226,13 @@ actions["open-hunk"] = function(place)
       vim.api.nvim_set_current_win(window)
     end
   end
-  local plain = vim.bo.buftype == ""
-  vim.cmd((plain and "edit " or "aboveleft split ") .. vim.fn.fnameescape(config.root() .. "/" .. place.file.path))
+  if vim.bo.buftype ~= "" then
+    vim.cmd("aboveleft split")
+  end
+  -- An Ex command would end at a line end in the name, and run the rest.
+  local buffer = vim.fn.bufadd(config.root() .. "/" .. place.file.path)
+  vim.bo[buffer].buflisted = true
+  vim.api.nvim_set_current_buf(buffer)
   vim.api.nvim_win_set_cursor(0, { math.min(place.at or 1, vim.api.nvim_buf_line_count(0)), 0 })
 end
 
