@@ -279,11 +279,7 @@ With MEANT, a prefix argument, what looks like a command is sent, too."
           (insert-text-button "[open]" 'help-echo path 'follow-link t
                               'action (lambda (_)
                                         (find-file-other-window
-                                         (sidecar-chat--local path)))))))))
-
-(defun sidecar-chat--local (path)
-  "Give PATH of this machine so that Emacs takes it for no remote one."
-  (if (file-remote-p path) (concat "/:" path) path))
+                                         (sidecar--local path)))))))))
 
 (defun sidecar-chat--title (call)
   "Give the line that stands for CALL."

@@ -54,6 +54,20 @@ The session is `open' once it is loaded; `options' are what can be set in it."
   (let ((connection (sidecar-desk-connection desk)))
     (and connection (jsonrpc-running-p connection))))
 
+;;; Names of files
+
+(defun sidecar--local (path)
+  "Give the absolute PATH so that Emacs takes it for none of another machine."
+  ;; Emacs takes an empty folder, . and .. away before it looks for a machine.
+  (if (or (file-remote-p path) (string-match-p "\\`/[^/]*:\\|/\\.?\\.?/[^:]*:" path))
+      (concat "/:" path)
+    path))
+
+(defun sidecar--file (root path)
+  "Give the name of PATH, which a session has, below ROOT; ~ is no home in it."
+  (sidecar--local (if (string-prefix-p "/" path) path
+                    (concat (string-remove-suffix "/" root) "/" path))))
+
 ;;; What buffers say
 
 (defun sidecar--uri (path)
@@ -140,7 +154,7 @@ The session is `open' once it is loaded; `options' are what can be set in it."
   (cl-loop
    for (uri edits) on (plist-get (plist-get params :edit) :changes) by #'cddr
    for path = (url-unhex-string (string-remove-prefix ":file://" (symbol-name uri)))
-   do (with-current-buffer (find-file-noselect (decode-coding-string path 'utf-8) t)
+   do (with-current-buffer (find-file-noselect (sidecar--local (decode-coding-string path 'utf-8)) t)
         (let ((saved (not (buffer-modified-p))))
           ;; The daemon knows that the file is another by now; the user need not be asked.
           (when (and saved (file-exists-p buffer-file-name)) (set-visited-file-modtime))

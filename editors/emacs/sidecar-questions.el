@@ -212,10 +212,10 @@ ABOUT is what the daemon lists of its session, if the chat has another."
           (set-buffer-modified-p nil))
         (setq sidecar--desk desk
               sidecar-questions--shown id
-              default-directory (file-name-as-directory root)
               header-line-format
               (substitute-command-keys
                "\\<sidecar-questions-diff-mode-map>\\[sidecar-answer] answers, \\[quit-window] closes"))
+        (sidecar-visible-lead root)
         (goto-char (point-min))
         (display-buffer (current-buffer))))))
 

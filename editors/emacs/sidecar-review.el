@@ -113,6 +113,7 @@ What goes stands before what comes."
           (sort files (lambda (one other) (string< (plist-get one :path)
                                                    (plist-get other :path)))))
     (set-buffer-modified-p nil)
+    (sidecar-visible-lead (sidecar-desk-root sidecar--desk))
     (goto-char (point-min))
     (forward-line (1- line))))
 
@@ -247,7 +248,6 @@ A refusal is told once that is drawn."
                            (file-name-nondirectory (sidecar-desk-root desk))))
     (unless (derived-mode-p 'sidecar-review-mode) (sidecar-review-mode))
     (setq sidecar--desk desk
-          default-directory (file-name-as-directory (sidecar-desk-root desk))
           sidecar-review--done nil
           sidecar-review--turn (list :session (sidecar-desk-session desk)
                                      :from (plist-get (cadr turn) :checkpointId)

@@ -110,7 +110,8 @@
   "Say what becomes of files by DONE."
   (let ((files (plist-get done :files)) words)
     (dolist (fate '(:conflicts :skipped :merged :restored))
-      (let ((paths (mapcar (lambda (file) (plist-get file :path)) (plist-get files fate))))
+      (let ((paths (mapcar (lambda (file) (sidecar-visible-line (plist-get file :path)))
+                           (plist-get files fate))))
         (when paths
           (push (format "%s %s" (string-join paths ", ") (substring (symbol-name fate) 1))
                 words))))
@@ -146,7 +147,8 @@ there are none.  With ediff, the files are compared, and nothing is done."
         (erase-buffer)
         (insert "What would happen: " (sidecar-rollback--summary foreseen) "\n")
         (seq-doseq (file (plist-get (plist-get foreseen :files) :conflicts))
-          (insert "\n" (plist-get file :path) ": " (plist-get file :reason) "\n")
+          (insert "\n" (sidecar-visible-line (plist-get file :path)) ": "
+                  (sidecar-visible-line (plist-get file :reason)) "\n")
           (pcase-dolist (`(,diff . ,what) '((:agentDiff . "What the agent did:\n")
                                             (:userDiff . "What was done since:\n")
                                             (:unknownDiff . "Done by the agent's command or by you:\n")))
@@ -158,6 +160,7 @@ there are none.  With ediff, the files are compared, and nothing is done."
           (seq-doseq (file diffs) (insert (plist-get file :diff)))))
       (diff-mode)
       (setq buffer-read-only t)
+      (sidecar-visible-lead (sidecar-desk-root desk))
       (goto-char (point-min))
       (display-buffer (current-buffer))
       (current-buffer))))
@@ -173,7 +176,7 @@ there are none.  With ediff, the files are compared, and nothing is done."
          (path (if (cdr diffs)
                    (completing-read "Compare: " (mapcar #'car diffs) nil t)
                  (caar diffs)))
-         (file (expand-file-name path (sidecar-desk-root desk)))
+         (file (sidecar--file (sidecar-desk-root desk) path))
          (now (find-file-noselect file)))
     (with-current-buffer (get-buffer-create (format "*%s before*" path))
       (erase-buffer)

@@ -10,6 +10,10 @@
 ;;; Code:
 
 (require 'subr-x)
+(require 'sidecar-desk)
+
+(defvar diff-remembered-defdir)
+(defvar diff-remembered-files-alist)
 
 (defconst sidecar-visible--hidden
   (rx (any (0 . 8) (11 . 31) (127 . 159) #xad #x34f #x61c #x115f #x1160 #x17b4 #x17b5
@@ -27,6 +31,23 @@
 (defun sidecar-visible-line (text)
   "Give TEXT on one line, with what cannot be seen written out."
   (string-replace "\n" "\\n" (sidecar-visible text)))
+
+(defun sidecar-visible-lead (root)
+  "Have the diffs of this buffer lead to files below ROOT alone.
+By itself, `diff-mode' looks for a file of a folder called ~ in the home."
+  (setq default-directory (file-name-as-directory (sidecar--local root)))
+  (setq-local diff-remembered-defdir default-directory
+              diff-remembered-files-alist nil)
+  (save-excursion
+    (goto-char (point-min))
+    ;; As `diff-hunk-file-names' reads them.
+    (while (re-search-forward
+            "^[-*][-*][-*] \\([^\t\n]+\\).*\n[-+][-+][-+] \\([^\t\n]+\\)" nil t)
+      (let* ((old (match-string-no-properties 1)) (new (match-string-no-properties 2))
+             (name (replace-regexp-in-string "\\`[ab]/" "" (if (equal new "/dev/null") old new))))
+        (dolist (both `((,new ,old) (,old ,new)))
+          (push (cons both (sidecar--file root name)) diff-remembered-files-alist)))
+      (forward-line 0))))
 
 (provide 'sidecar-visible)
 ;;; sidecar-visible.el ends here

@@ -73,6 +73,7 @@
   (scenario-check "brought again" (file-exists-p "made.txt"))
   (review-refused)
   (review-opened)
+  (review-no-home)
   (princ "done\n"))
 
 (defun review-refused ()
@@ -104,6 +105,33 @@
   (scenario-check "another session's is refused"
                   (condition-case said (progn (sidecar-review-take-back-hunk) nil)
                     (user-error (string-search "This is another session" (cadr said))))))
+
+(defun review-no-home ()
+  "A folder called ~ is no home: its file is opened, by the review, a diff and ediff."
+  (let ((file (concat (file-name-as-directory default-directory) "~/a.txt")) compared)
+    (write-region "home\n" nil "~/a.txt" nil 'quiet)
+    (scenario-type "sidecar-send" "create ./~/a.txt with `by the agent`")
+    (scenario-asked "by the agent")
+    (funcall (scenario-button "[Allow once]"))
+    (scenario-idle)
+    (scenario-check "it is there" (file-exists-p file))
+    (sidecar-review)
+    (review-press "+by the agent" "RET")
+    (scenario-check "of the review" (equal buffer-file-name file))
+    (switch-to-buffer "notes.txt")
+    (cl-letf (((symbol-function 'ediff-buffers) (lambda (_ now) (setq compared now)))
+              ((symbol-function 'completing-read) (lambda (&rest _) "~/a.txt")))
+      (let ((desk (sidecar-desk)))
+        (sidecar-rollback--ediff desk (aref (plist-get (sidecar-call desk :checkpoint/list)
+                                                       :checkpoints)
+                                            0))))
+    (scenario-check "of ediff" (equal (buffer-file-name compared) file))
+    (with-temp-buffer
+      (insert "--- /dev/null\n+++ b/~/a.txt\n@@ -0,0 +1 @@\n+by the agent\n")
+      (diff-mode)
+      (sidecar-visible-lead (string-remove-suffix "/~/a.txt" file))
+      (goto-char (point-min))
+      (scenario-check "of a new file" (equal (diff-find-file-name nil t) file)))))
 
 (provide 'emacs_review)
 ;;; emacs_review.el ends here
