@@ -7,6 +7,7 @@ pages, 2026-11.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
 from types import MappingProxyType
@@ -183,11 +184,19 @@ def _from_genai_prices(model_id: str, provider: str | None = None) -> ModelInfo 
     # The import takes 0.25 s: only for models missing in the table.
     from genai_prices import Usage, calc_price  # noqa: PLC0415 - see above
 
+    usage, today = Usage(input_tokens=1, output_tokens=1), datetime.now(UTC)
     try:
-        usage = Usage(input_tokens=1, output_tokens=1)
-        found = calc_price(usage, model_ref=model_id, provider_id=provider)
+        by_hour = [
+            calc_price(
+                usage, model_id, provider_id=provider,
+                genai_request_timestamp=today.replace(hour=hour),
+            )
+            for hour in range(24)
+        ]  # fmt: skip
     except LookupError:
         return None
+    # Some cost half at night.
+    found = max(by_hour, key=lambda one: one.total_price)
     unpriced, card = _cautious(model_id, found.model.context_window), found.model_price
     listed = (card.input_mtok, card.output_mtok, card.cache_write_mtok, card.cache_read_mtok)
     starts = {tier.start for one in listed for tier in getattr(one, "tiers", ())}
