@@ -7,7 +7,6 @@ pages, 2026-11.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
 from types import MappingProxyType
@@ -183,21 +182,19 @@ def _undated(model_id: str) -> str:
 def _from_genai_prices(model_id: str, provider: str | None = None) -> ModelInfo | None:
     # The import takes 0.25 s: only for models missing in the table.
     from genai_prices import Usage, calc_price  # noqa: PLC0415 - see above
+    from genai_prices.types import TimeOfDateConstraint  # noqa: PLC0415 - see above
 
-    usage, today = Usage(input_tokens=1, output_tokens=1), datetime.now(UTC)
     try:
-        by_hour = [
-            calc_price(
-                usage, model_id, provider_id=provider,
-                genai_request_timestamp=today.replace(hour=hour),
-            )
-            for hour in range(24)
-        ]  # fmt: skip
+        usage = Usage(input_tokens=1, output_tokens=1)
+        found = calc_price(usage, model_ref=model_id, provider_id=provider)
     except LookupError:
         return None
-    # Some cost half at night.
-    found = max(by_hour, key=lambda one: one.total_price)
     unpriced, card = _cautious(model_id, found.model.context_window), found.model_price
+    # Some cost twice as much at some hours.
+    prices = found.model.prices
+    for one in prices if isinstance(prices, list) else ():
+        if isinstance(one.constraint, TimeOfDateConstraint) and _dearer_card(one.prices, card):
+            card = one.prices
     listed = (card.input_mtok, card.output_mtok, card.cache_write_mtok, card.cache_read_mtok)
     starts = {tier.start for one in listed for tier in getattr(one, "tiers", ())}
     if len(starts) > 1:
@@ -210,6 +207,10 @@ def _from_genai_prices(model_id: str, provider: str | None = None) -> ModelInfo 
         tier_above=above,
         tier_price=None if above is None else _card([_dearest(one) for one in listed]),
     )
+
+
+def _dearer_card(one: object, other: object) -> bool:
+    return float(getattr(one, "output_mtok", 0)) > float(getattr(other, "output_mtok", 0))
 
 
 def _dearest(price: object) -> object:
