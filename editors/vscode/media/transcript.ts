@@ -43,6 +43,8 @@ export class Transcript {
   private last: string | undefined;
   private before: string | undefined;
   private dirty = new Set<Text>();
+  /** What was said of parts that cannot be shown. */
+  private readonly faults = new Set<string>();
   private following = true;
   private top = 0;
   /** What came is new, and not the history. */
@@ -78,7 +80,7 @@ export class Transcript {
   clear(): void {
     this.list.replaceChildren();
     for (const name of ["role", "aria-label"]) this.list.removeAttribute(name);
-    for (const known of [this.turns, this.texts, this.calls, this.compactions, this.dirty, this.messages]) known.clear();
+    for (const known of [this.turns, this.texts, this.calls, this.compactions, this.dirty, this.messages, this.faults]) known.clear();
     this.marksOfUnseen.forget();
     this.newest = this.last = this.before = undefined;
     this.live = false;
@@ -86,6 +88,10 @@ export class Transcript {
   }
 
   take(update: SessionUpdate): void {
+    this.alone(() => this.taken(update));
+  }
+
+  private taken(update: SessionUpdate): void {
     const origin = (update._meta?.["sidecar"] ?? {}) as Origin;
     if (origin.discards) this.discard(origin.discards);
     switch (update.sessionUpdate) {
@@ -109,7 +115,7 @@ export class Transcript {
 
   /** Draw what changed; many updates are drawn at once. */
   draw(): void {
-    for (const text of this.dirty) text.draw();
+    for (const text of this.dirty) this.alone(text.draw);
     this.dirty.clear();
     if (this.following) this.toEnd();
     else this.jump.hidden = this.near;
@@ -264,6 +270,17 @@ export class Transcript {
   private notice({ level, message }: Notice): void {
     this.line(level, message);
     if (this.live) say(message);
+  }
+
+  /** Show one part; if that fails, it is said once, and other parts are shown all the same. */
+  private alone(show: () => void): void {
+    try {
+      show();
+    } catch (error) {
+      const told = `A part of the conversation cannot be shown: ${String(error)}`;
+      if (!this.faults.has(told)) this.line("warning", told);
+      this.faults.add(told);
+    }
   }
 
   private line(level: string, message: string | HTMLElement): void {

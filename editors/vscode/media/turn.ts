@@ -4,7 +4,7 @@ import type { Checkpoint, FileChange, TurnEnded } from "sidecar-protocol";
 import { l10n } from "vscode";
 import type { FromChat, Picture, Reviewed } from "../src/views/messages";
 import type { Markable } from "./unseen";
-import { LOCALE, many, money, plainTitle, REQUESTS } from "../src/wording";
+import { cut, decoded, LOCALE, many, money, plainTitle, REQUESTS } from "../src/wording";
 import { button, el, fill } from "./dom";
 import { Fold } from "./fold";
 import { icon } from "./icons";
@@ -118,7 +118,7 @@ export function userFile({ type, resource }: Record<string, unknown>): Text | un
   const { uri } = (resource ?? {}) as Record<string, unknown>;
   if (type !== "resource" || typeof uri !== "string") return undefined;
   const [, kind, name] = /^sidecar:(part|session)\/[^#]*#(.*)/.exec(uri) ?? [];
-  const label = name === undefined ? uri : decodeURIComponent(name);
+  const label = name === undefined ? uri : decoded(name);
   const pictures = { part: "recall", session: "session" } as const;
   const marks = el("div.marks");
   const element = el("div.said", {}, el("div.user.along", { title: label }, icon(kind === undefined ? "read" : pictures[kind as keyof typeof pictures]), el("span.target", {}, label)), marks);
@@ -175,7 +175,7 @@ export function thought(): Text & { settle: () => void } {
 /** A text by how it begins. */
 function named(what: string, text: string): string {
   const [line = ""] = plainTitle(text.trim()).split("\n");
-  return `${what}: ${line.length > MOST_NAMED ? `${line.slice(0, MOST_NAMED)}…` : line}`;
+  return `${what}: ${cut(line, MOST_NAMED)}`;
 }
 
 function sum(changes: FileChange[], name: "additions" | "deletions"): number {

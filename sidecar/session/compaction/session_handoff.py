@@ -89,7 +89,7 @@ async def _told(part: Part, store: Store, clock: Clock) -> Part:
     text = await asyncio.to_thread(
         digest, found.checkpoint, title, found.said, found.stored.messages
     )
-    return replace(part, uri=f"{LINK}{named}#{quote(title or named)}", text=text)
+    return replace(part, uri=f"{LINK}{named}#{quote(title or named, errors='replace')}", text=text)
 
 
 async def standing(store: Store, clock: Clock, session_id: SessionId) -> WorkStanding:

@@ -19,7 +19,7 @@ function wording(language) {
 }
 
 const { joined } = await import(new URL("views/replay.ts", extension));
-const { money, plainTitle, servers } = await wording("en");
+const { cut, decoded, encoded, money, plainTitle, servers } = await wording("en");
 const { rows, sidesOf, unified } = await import(new URL("views/hunks.ts", extension));
 const { says } = await import(new URL("views/visible.ts", extension));
 const { applied, side, takenOut, turned } = await import(new URL("unified.ts", extension));
@@ -39,6 +39,11 @@ const late = [call("tool_call_update", "in_progress"), chunk("a", "one"), call("
 assert.deepEqual(joined(late), late.slice(1));
 
 assert.deepEqual(["`a` and ``b`c``", "no `pair", "plain"].map(plainTitle), ["a and b`c", "no `pair", "plain"]);
+assert.deepEqual(["a%20b", "50%", "%ZZ"].map((text) => decoded(text)), ["a b", "50%", "%ZZ"]);
+assert.equal(decoded("a%20b%23", decodeURI), "a b%23");
+// Half of a pair of surrogates has no address.
+assert.deepEqual(["a b", "\u{1f600}", "a\ud83d"].map(encoded), ["a%20b", "%F0%9F%98%80", "a%EF%BF%BD"]);
+assert.deepEqual([cut("ab\u{1f600}cd", 3), cut("ab\u{1f600}", 3)], ["ab\u{1f600}…", "ab\u{1f600}"]);
 assert.deepEqual(servers({ toolsByServer: { notes: 4, web: 9 } }), [["web", 9], ["notes", 4]]);
 
 const prices = { 0: "$0.00", "0.00001": "<0.1 ¢", "0.0005": "0.1 ¢", "0.0031": "0.3 ¢", "0.00994": "1.0 ¢", "0.00996": "$0.01", "0.0305293": "$0.03", "1234.5": "$1,234.50" };

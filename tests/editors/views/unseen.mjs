@@ -79,6 +79,16 @@ const steps = {
     await page.locator(".along", { hasText: "Read greeting.py" }).waitFor();
   },
 
+  async "an address that cannot be decoded is shown as it is, and hides nothing behind it"() {
+    const chunk = (partId, content) => ({ sessionUpdate: "user_message_chunk", content, _meta: { sidecar: { turnId: "t10", partId, messageId: "m10", seq: 10000 } } });
+    const file = (partId, uri) => chunk(partId, { type: "resource", resource: { uri, text: "x" } });
+    const odd = { sessionUpdate: "tool_call", toolCallId: "odd", title: 7, kind: "read", _meta: { sidecar: { turnId: "t10", partId: "odd" } } };
+    await view.post(updates([file("f1", "sidecar:part/x#50%"), file("f2", "sidecar:session/x#%ZZ"), odd, chunk("f3", { type: "text", text: "behind them" })]));
+    for (const shown of ["50%", "%ZZ"]) await page.locator(".along", { hasText: shown }).waitFor();
+    await page.locator(".user", { hasText: "behind them" }).waitFor();
+    await page.locator(".notice", { hasText: "A part of the conversation cannot be shown" }).waitFor();
+  },
+
   async "another session has nothing of it, and marks go when all is whole again"() {
     await view.post({ type: "session", sessionId: "other" });
     assert.equal(await chip.count(), 0);

@@ -102,6 +102,10 @@ async def test_a_link_to_a_session_in_a_prompt_becomes_a_digest_of_it(desk: Desk
         assert words in (told.text or "")
     for shown in (str(seen.body), str(desk.prompts()[-1])):
         assert "What became of the session" in shown
+    desk.script(says("There, too."))
+    odd = await desk.open(title="\ud800 odd")
+    about = {**link, "uri": f"sidecar:session/{odd.id}"}
+    assert (await other.prompt(PromptRequest((text, about)))).stop_reason == "end_turn"
     before = other.opened().revision
     with pytest.raises(UnknownSession):
         await other.prompt(PromptRequest((text, {**link, "uri": "sidecar:session/no"})))

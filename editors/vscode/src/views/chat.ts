@@ -19,6 +19,7 @@ import { Reviews } from "./reviews";
 import { fail } from "./notify";
 import { findSymbols, openPaths, relative, selectedLines, shownInEditor } from "./shown";
 import { mention } from "./slash";
+import { decoded } from "../wording";
 
 /** Milliseconds that updates are gathered before they are passed on. */
 const GATHERED = 30;
@@ -383,5 +384,5 @@ async function openFile(cwd: string, path: string, line?: number): Promise<void>
 /** A link to the web goes to the browser, after the editor's own question; any other is a file. */
 async function openLink(cwd: string, href: string): Promise<void> {
   if (/^(https?|mailto):/i.test(href)) await env.openExternal(Uri.parse(href));
-  else if (!/^[a-z][\w+.-]+:/i.test(href)) await openFile(cwd, decodeURI(href.replace(/#.*$/, "")), Number(/#L(\d+)/.exec(href)?.[1]) || undefined);
+  else if (!/^[a-z][\w+.-]+:/i.test(href)) await openFile(cwd, decoded(href.replace(/#.*$/, ""), decodeURI), Number(/#L(\d+)/.exec(href)?.[1]) || undefined);
 }

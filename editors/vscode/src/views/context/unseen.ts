@@ -5,6 +5,7 @@ import type { Disposable } from "vscode";
 import type { Daemon } from "../../daemon";
 import type { Sessions } from "../../sessions";
 import type { Recalled, Unseen } from "../messages";
+import { encoded } from "../../wording";
 
 /** Milliseconds between two looks. */
 const PAUSE = 200;
@@ -56,7 +57,7 @@ export function recalledBlocks(daemon: Daemon, recalled: readonly Recalled[]): P
       const { content, nextOffset, totalBytes } = await daemon.request("context/recall", { sessionId, partId });
       const rest = nextOffset === undefined ? "" : `\n[the first ${nextOffset} of ${totalBytes} bytes; recall reads on from there by the id ${partId}]`;
       const text = `${label}, as it was earlier in this conversation:\n\n${content}${rest}`;
-      return { type: "resource", resource: { uri: `sidecar:part/${partId}#${encodeURIComponent(label)}`, text } };
+      return { type: "resource", resource: { uri: `sidecar:part/${partId}#${encoded(label)}`, text } };
     }),
   );
 }
