@@ -358,30 +358,6 @@ def test_answers_are_markdown(tmp_path: Path, mode: str, faces: str) -> None:
     assert " ".join(told.stdout.split()).startswith(" ".join(faces.split())), told.stderr
 
 
-def test_a_path_of_a_model_leads_to_no_other_machine(tmp_path: Path) -> None:
-    far = ("/ssh:far:/x", "//ssh:far:/x", "/w/../ssh:far:/x")
-    near = ("/w/a.py", "/w/a:b.py")
-    lisp = '(princ (mapconcat #\'sidecar--local (list %s) " "))'
-    named = emacs(tmp_path, "-l", "sidecar", "--eval", lisp % " ".join(map(json.dumps, far + near)))
-    assert named.stdout.split() == [*("/:" + path for path in far), *near], named.stderr
-
-
-@pytest.mark.parametrize(
-    ("root", "path", "named"),
-    [
-        ("/w", "~/x", "/w/~/x"),
-        ("/w", "~root/x", "/w/~root/x"),
-        ("/", "ssh:far:/x", "/:/ssh:far:/x"),
-        ("/ssh:far:", "x", "/:/ssh:far:/x"),
-    ],
-)
-def test_a_path_of_a_session_is_below_its_folder(
-    tmp_path: Path, root: str, path: str, named: str
-) -> None:
-    lisp = f"(princ (sidecar--file {json.dumps(root)} {json.dumps(path)}))"
-    assert emacs(tmp_path, "-l", "sidecar", "--eval", lisp).stdout == named
-
-
 @pytest.mark.parametrize("cost", ["0.31", None])
 def test_what_the_session_cost_is_told(tmp_path: Path, cost: str | None) -> None:
     meter = json.dumps(json.dumps({"cost": {"session": cost}} if cost else {"cost": {}}))

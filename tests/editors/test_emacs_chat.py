@@ -1,12 +1,13 @@
 """Real Emacs on a screen: what is typed in the chat, and done in it."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.editors.terminal import Terminal
-from tests.editors.test_emacs import EMACS, IDLE, PROMPT, command, on_a_screen
+from tests.editors.test_emacs import EMACS, IDLE, PROMPT, command, emacs, on_a_screen
 from tests.editors.workspaces import lay_out
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not EMACS, reason="there is no emacs on PATH")]
@@ -145,3 +146,27 @@ def test_code_of_an_answer_is_copied(screen: Terminal) -> None:
     screen.wait("Copied: one = 1")
     screen.type("\x1b>\x19")
     screen.wait(f"{PROMPT} one = 1\n")
+
+
+def test_a_path_of_a_model_leads_to_no_other_machine(tmp_path: Path) -> None:
+    far = ("/ssh:far:/x", "//ssh:far:/x", "/w/../ssh:far:/x")
+    near = ("/w/a.py", "/w/a:b.py")
+    lisp = '(princ (mapconcat #\'sidecar--local (list %s) " "))'
+    named = emacs(tmp_path, "-l", "sidecar", "--eval", lisp % " ".join(map(json.dumps, far + near)))
+    assert named.stdout.split() == [*("/:" + path for path in far), *near], named.stderr
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "named"),
+    [
+        ("/w", "~/x", "/w/~/x"),
+        ("/w", "~root/x", "/w/~root/x"),
+        ("/", "ssh:far:/x", "/:/ssh:far:/x"),
+        ("/ssh:far:", "x", "/:/ssh:far:/x"),
+    ],
+)
+def test_a_path_of_a_session_is_below_its_folder(
+    tmp_path: Path, root: str, path: str, named: str
+) -> None:
+    lisp = f"(princ (sidecar--file {json.dumps(root)} {json.dumps(path)}))"
+    assert emacs(tmp_path, "-l", "sidecar", "--eval", lisp).stdout == named

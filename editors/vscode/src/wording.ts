@@ -73,26 +73,6 @@ export function many(number: number, one: string, other: string): string {
   return (RULES.select(number) === "one" ? one : other).replace("{0}", count(number));
 }
 
-/** A text so long at most, without half of a letter. */
-export function cut(text: string, most: number): string {
-  const letters = [...text];
-  return letters.length > most ? `${letters.slice(0, most).join("")}…` : text;
-}
-
-/** A part of an address as it is read; one that cannot be decoded as it stands there. */
-export function decoded(text: string, decode = decodeURIComponent): string {
-  try {
-    return decode(text);
-  } catch {
-    return text;
-  }
-}
-
-/** A text as a part of an address, which holds no half of a pair of surrogates. */
-export function encoded(text: string): string {
-  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
-}
-
 /** A title as it is read: what is typed as code stands without its marks. */
 export function plainTitle(title: string): string {
   return title.replace(/(`+)(.+?)\1/g, "$2");

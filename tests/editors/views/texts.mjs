@@ -19,9 +19,9 @@ function wording(language) {
 }
 
 const { joined } = await import(new URL("views/replay.ts", extension));
-const { cut, decoded, encoded, money, plainTitle, servers } = await wording("en");
+const { money, plainTitle, servers } = await wording("en");
 const { rows, sidesOf, unified } = await import(new URL("views/hunks.ts", extension));
-const { says } = await import(new URL("views/visible.ts", extension));
+const { cut, decoded, encoded, says } = await import(new URL("views/visible.ts", extension));
 const { applied, side, takenOut, turned } = await import(new URL("unified.ts", extension));
 
 const chunk = (partId, text) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, _meta: { sidecar: { seq: 0, partId } } });

@@ -19,7 +19,7 @@ import { Reviews } from "./reviews";
 import { fail } from "./notify";
 import { findSymbols, openPaths, relative, selectedLines, shownInEditor } from "./shown";
 import { mention } from "./slash";
-import { decoded } from "../wording";
+import { decoded } from "./visible";
 
 /** Milliseconds that updates are gathered before they are passed on. */
 const GATHERED = 30;

@@ -26,3 +26,23 @@ export function says(title: string, given: object): boolean {
   // A subtask's name stands before its calls' titles.
   return titles?.some((whole) => title === whole || title.endsWith(`”: ${whole}`)) ?? false;
 }
+
+/** A text so long at most, without half of a letter. */
+export function cut(text: string, most: number): string {
+  const letters = [...text];
+  return letters.length > most ? `${letters.slice(0, most).join("")}…` : text;
+}
+
+/** A part of an address as it is read; one that cannot be decoded as it stands there. */
+export function decoded(text: string, decode = decodeURIComponent): string {
+  try {
+    return decode(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A text as a part of an address, which holds no half of a pair of surrogates. */
+export function encoded(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
+}

@@ -5,7 +5,7 @@ import type { Disposable } from "vscode";
 import type { Daemon } from "../../daemon";
 import type { Sessions } from "../../sessions";
 import type { Recalled, Unseen } from "../messages";
-import { encoded } from "../../wording";
+import { encoded } from "../visible";
 
 /** Milliseconds between two looks. */
 const PAUSE = 200;
