@@ -4,7 +4,7 @@ import { commands, type Disposable, type ExtensionContext, l10n, type LogOutputC
 import { findDaemon, installDaemon, openSettings } from "./command";
 import { compact, pin, undoCompaction } from "./compaction";
 import { Daemon } from "./daemon";
-import { showMeter } from "./meter";
+import { showMeter } from "./views/meter";
 import { archiveSession, exportSession, fork, handOff, importSession, openSession, switchOption } from "./moving";
 import { openFromElsewhere, syncSessions } from "./views/remotes";
 import { askPermission } from "./views/permission";

@@ -2,9 +2,9 @@
 
 import type { Meter, Regions } from "sidecar-protocol";
 import { type Disposable, l10n, MarkdownString, StatusBarAlignment, type StatusBarItem, ThemeColor, window } from "vscode";
-import type { Daemon } from "./daemon";
-import type { Sessions } from "./sessions";
-import { ACCURACIES, clock, costs, count, many, REGIONS, servers, short, STATES, TURNS, ZONES } from "./wording";
+import type { Daemon } from "../daemon";
+import type { Sessions } from "../sessions";
+import { ACCURACIES, clock, costs, count, many, REGIONS, servers, short, STATES, TURNS, ZONES } from "../wording";
 
 /** Milliseconds between looks at the clock while the cache is warm. */
 const TICK = 5000;
