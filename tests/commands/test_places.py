@@ -92,6 +92,6 @@ def test_what_is_not_there_is_not_asked_about(tmp_path: Path) -> None:
     past.live(1)
     done = run(tmp_path, environment(past.data), "delete", past.sessions[0], "nope")
     assert done.returncode == 1
-    assert "There is no session nope" in done.stdout
+    assert "There is no session whose id is, or begins with, “nope”." in done.stdout
     assert "Delete" not in done.stdout
     assert run(tmp_path, environment(past.data), "inspect", past.sessions[0]).returncode == 0

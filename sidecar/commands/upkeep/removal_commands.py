@@ -64,8 +64,7 @@ def delete(sessions: Sequence[str], *, yes: bool) -> int:
     try:
         sessions = whole_ids(tuple(sessions))
     except SidecarFailed as error:
-        refused(console, error.message)
-        console.print("Nothing was deleted.")
+        refused(console, f"{error.message} Nothing was deleted.")
         return 1
     if not yes and not _agreed(console, len(sessions)):
         console.print("Nothing was deleted.")

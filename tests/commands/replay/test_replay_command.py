@@ -155,7 +155,7 @@ def test_bad_arguments_are_refused_in_one_line(
 
 
 def test_arguments_of_the_wrong_kind_are_refused_with_the_way_to_help(tmp_path: Path) -> None:
-    for arguments in ((), (tmp_path, "--window", "wide"), (tmp_path, "--colour")):
+    for arguments in ((tmp_path, "--window", "wide"), (tmp_path, "--colour")):
         done = run(*arguments)
         assert (done.returncode, done.stdout) == (2, "")
         assert "replay --help" in done.stderr
