@@ -80,12 +80,14 @@ class Audience:
         self._channel.detach(watcher)
 
     def leave(self, watcher: Watcher) -> bool:
-        """Detaches a watcher; returns whether others listen, or have the turn that runs."""
+        """Detaches a watcher if others listen, or have the turn that runs; returns whether."""
         own = next((one for one in self.connected if one.watcher == watcher), None)
         works_for = self._asker()
         of_another = works_for is not None and (own is None or own.environment is not works_for)
+        if not of_another and all(one == watcher for one in self._channel.watchers):
+            return False
         self.detach(watcher)
-        return self.heard or of_another
+        return True
 
     def saved(self, path: Path) -> None:
         self._tracking.saved(path)
