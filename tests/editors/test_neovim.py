@@ -27,6 +27,7 @@ VIEWS = {
     "markdown.lua",
     "meter.lua",
     "review.lua",
+    "search.lua",
     "rollback.lua",
     "search.lua",
     "view.lua",
