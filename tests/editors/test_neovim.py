@@ -27,7 +27,6 @@ VIEWS = {
     "markdown.lua",
     "meter.lua",
     "review.lua",
-    "search.lua",
     "rollback.lua",
     "search.lua",
     "view.lua",

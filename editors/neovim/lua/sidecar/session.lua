@@ -62,9 +62,7 @@ local function became(id, result)
   if M.read_only then
     M.say("another window writes this session; here it can only be read. :Sidecar new begins another.")
   end
-  M.ask("context/meter", {}, function(meter)
-    M.metered(meter)
-  end)
+  M.ask("context/meter", {}, M.metered)
   -- A history does not say how its session is called. One that is renamed meanwhile is called so.
   local before = M.title
   M.ask("session/list", { cwd = config.root() }, function(listed)
@@ -73,11 +71,9 @@ local function became(id, result)
     end
     vim.cmd("redrawstatus!")
   end)
-  local run = waiting
+  local run = waiting or function() end
   waiting = nil
-  if run then
-    run()
-  end
+  run()
 end
 
 --- Runs something once a session is open: now, or when the daemon has opened one.
@@ -110,7 +106,8 @@ end
 function M.open(id, done)
   clear(id)
   daemon.request("session/load", { sessionId = id, cwd = config.root(), replay = true }, function(result, err)
-    if result then
+    -- Another may have been opened meanwhile.
+    if result and id == M.id then
       became(id, result)
     end
     if done then
