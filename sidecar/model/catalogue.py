@@ -10,11 +10,15 @@ from dataclasses import fields, replace
 from decimal import Decimal
 from functools import lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from sidecar.config.provider_settings import LOCAL, ProviderKind
 from sidecar.core.prompt.cache_rules import MARKED
 from sidecar.core.prompt.pricing import ModelInfo, Price
 from sidecar.model.vendor_caches import rules_of
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelPrice
 
 CURRENT = 1.5
 """Tokens per cl100k token for models since Opus 4.7, until first observed."""
@@ -193,8 +197,8 @@ def _from_genai_prices(model_id: str, provider: str | None = None) -> ModelInfo 
     # Some cost twice as much at some hours.
     prices = found.model.prices
     for one in prices if isinstance(prices, list) else ():
-        if isinstance(one.constraint, TimeOfDateConstraint) and _dearer_card(one.prices, card):
-            card = one.prices
+        if isinstance(one.constraint, TimeOfDateConstraint):
+            card = max(card, one.prices, key=_output)
     listed = (card.input_mtok, card.output_mtok, card.cache_write_mtok, card.cache_read_mtok)
     starts = {tier.start for one in listed for tier in getattr(one, "tiers", ())}
     if len(starts) > 1:
@@ -209,8 +213,8 @@ def _from_genai_prices(model_id: str, provider: str | None = None) -> ModelInfo 
     )
 
 
-def _dearer_card(one: object, other: object) -> bool:
-    return float(getattr(one, "output_mtok", 0)) > float(getattr(other, "output_mtok", 0))
+def _output(card: "ModelPrice") -> Decimal:
+    return Decimal(str(getattr(card.output_mtok, "base", card.output_mtok) or 0))
 
 
 def _dearest(price: object) -> object:

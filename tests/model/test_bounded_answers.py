@@ -131,3 +131,16 @@ async def test_an_event_of_many_lines_is_given_up(models: Models) -> None:
     stream = {"content-type": "text/event-stream"}
     with OddServer(200, stream, lambda: iter([b":\n" * MIB])) as server:
         assert "lines of one event" in await refusal(models, "anthropic", server)
+
+
+async def test_a_stream_of_any_type_is_read_as_it_comes(models: Models) -> None:
+    """Proxies change the type, and more than a megabyte may come."""
+    ping = b'event: ping\ndata: {"type": "ping"}\n\n'
+
+    def pings() -> Iterator[bytes]:
+        for _ in range(2 * MIB // len(ping)):
+            yield ping
+
+    with OddServer(200, {"content-type": "text/plain"}, pings) as server:
+        assert "ended before it was complete" in await refusal(models, "anthropic", server)
+        assert server.sent > 2 * MIB - len(ping)
