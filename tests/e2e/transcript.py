@@ -148,7 +148,7 @@ class _Page:
 
     def _line(self, way: str, message: dict[str, Any]) -> str:
         # First, as how much of a text is shown may depend on where this is run.
-        here = json.loads(json.dumps(message).replace(self._folder, "/home/ada"))
+        here = json.loads(json.dumps(message).replace(self._folder, "/projects"))
         shown = {key: value for key, value in here.items() if key != "jsonrpc"}
         text = json.dumps(_short(shown), ensure_ascii=False)
         text = TIMES.sub("2026-11-29T12:00:00Z", text)
