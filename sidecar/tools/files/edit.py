@@ -5,7 +5,6 @@ import re
 from bisect import bisect_left
 from difflib import get_close_matches
 from heapq import nsmallest
-from pathlib import Path
 from typing import TypeAlias
 
 from sidecar.core.errors import BadRequest, SidecarError
@@ -13,7 +12,7 @@ from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.digest import content_hash
 from sidecar.tools import inputs
 from sidecar.tools.files.edit_diff import compare, equal, hunks
-from sidecar.tools.files.file_text import change_text, current_text
+from sidecar.tools.files.file_text import change_text, current_text, text_now
 from sidecar.tools.files.reach import reach, refuse_git
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 from sidecar.workspace.files import MAX_FILE, legible, newline
@@ -105,13 +104,13 @@ async def _place(given: JsonObject, context: ToolContext) -> Place:
 
 async def _rewritten(given: JsonObject, place: Place, context: ToolContext) -> _Texts:
     content = inputs.text(given, "content")
-    exists = await asyncio.to_thread(_exists, place.real)
-    before = await _before(place.real, context) if exists else ""
+    found = await text_now(place.real, context)
+    before = found or ""
     if "\r" not in content:
         content = content.replace("\n", newline(before))
     if before.startswith(_MARK):
         content = _MARK + content.removeprefix(_MARK)
-    return (before if exists else None), content
+    return found, content
 
 
 async def _edited(given: JsonObject, place: Place, context: ToolContext) -> _Texts:
@@ -169,7 +168,7 @@ async def _change(place: Place, texts: _Texts, context: ToolContext) -> ToolAnsw
     verb = "Created" if created else "Changed"
     change = await asyncio.to_thread(compare, place.shown, legible(before), legible(after))
     if created or before != after:
-        await change_text(place, after, f"Sidecar: {verb.lower()} {place.shown}", context)
+        await change_text(place, *texts, f"Sidecar: {verb.lower()} {place.shown}", context)
         text = f"{verb} {place.shown} (+{change.additions} -{change.deletions} lines)."
     else:
         text = f"{place.shown} has exactly this text already; nothing was changed."
@@ -185,19 +184,6 @@ async def _change(place: Place, texts: _Texts, context: ToolContext) -> ToolAnsw
             "hash": await asyncio.to_thread(content_hash, after),
         },
     )
-
-
-def _exists(real: Path) -> bool:
-    if real.is_dir():
-        raise IsADirectoryError(21, "is a folder", str(real))
-    return real.exists()
-
-
-async def _before(real: Path, context: ToolContext) -> str:
-    try:
-        return await current_text(real, context)
-    except BadRequest:
-        return ""
 
 
 def _spans(old: str, text: str) -> list[tuple[int, int]]:

@@ -36,16 +36,38 @@ async def current_text(real: Path, context: ToolContext) -> str:
     return held if held is not None else await asyncio.to_thread(files.read_text, real)
 
 
-async def change_text(place: Place, after: str, label: str, context: ToolContext) -> Written:
+async def text_now(real: Path, context: ToolContext) -> str | None:
+    """Returns `None` for no file, "" for one without text. Raises OSError."""
+    if not await asyncio.to_thread(_exists, real):
+        return None
+    try:
+        return await current_text(real, context)
+    except BadRequest:
+        return ""
+
+
+async def change_text(
+    place: Place, before: str | None, after: str, label: str, context: ToolContext
+) -> Written:
     """Writes through the editor's undo history where possible.
 
-    Raises BadRequest if the path now leads elsewhere, or OSError; then the file is unchanged.
+    Raises BadRequest if the path now leads elsewhere, or the text is no longer `before`, as the
+    user saved it meanwhile, or OSError; then the file is unchanged.
     """
     real = place.real
     if await asyncio.to_thread(os.path.realpath, real) != str(real):
         raise BadRequest(f"{place.shown} moved meanwhile. Try again.", "input.path")
     async with context.changes.editing(real, after):
+        if await text_now(real, context) != before:
+            text = f"{place.shown} was changed meanwhile, so nothing was written. Read it again."
+            raise BadRequest(text, "input.path")
         return await _written(real, after, label, context)
+
+
+def _exists(real: Path) -> bool:
+    if real.is_dir():
+        raise IsADirectoryError(21, "is a folder", str(real))
+    return real.exists()
 
 
 async def _written(real: Path, after: str, label: str, context: ToolContext) -> Written:

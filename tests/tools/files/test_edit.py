@@ -3,7 +3,8 @@
 import asyncio
 import os
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from sidecar.core.parts import Json
 from sidecar.core.text.digest import bytes_hash
 from sidecar.tools.files.edit import foreseen, replaced
 from sidecar.tools.runner import run_builtin
-from sidecar.tools.tool_contract import ToolAnswer, ToolContext
+from sidecar.tools.tool_contract import ToolAnswer, ToolContext, Unfollowed
 
 
 async def edit(context: ToolContext, old: str, new: str, **more: Json) -> ToolAnswer:
@@ -306,3 +307,33 @@ async def test_a_question_shows_a_change_up_to_a_size(
         "write_file", {**given, "content": f"{str(given['content'])[:-1]}z"}, context
     )
     assert again != shown
+
+
+@pytest.mark.parametrize("saved", ["one\nthe user's\n", None])
+async def test_a_text_that_is_saved_meanwhile_is_not_overwritten(
+    root: Path, context: ToolContext, saved: str | None
+) -> None:
+    """Taking a snapshot before a change may take seconds."""
+    file = root / "a"
+
+    class Saved(Unfollowed):
+        @asynccontextmanager
+        async def editing(self, real: Path, text: str) -> AsyncIterator[None]:
+            if saved is None:
+                file.unlink(missing_ok=True)
+            else:
+                file.write_text(saved)
+            yield
+
+    meanwhile = replace(context, changes=Saved())
+    file.write_text("one\n")
+    answers = [await edit(meanwhile, "one", "two")]
+    file.write_text("one\n")
+    answers.append(await write(meanwhile, "a", "two\n"))
+    if saved is not None:
+        file.unlink()
+        answers.append(await write(meanwhile, "a", "two\n"))
+    for answer in answers:
+        assert answer.is_error
+        assert "changed meanwhile" in answer.text
+    assert (file.read_text() if file.exists() else None) == saved
