@@ -106,3 +106,9 @@ def test_a_workspace_chooses_no_provider_by_a_models_name(
         refused = [one for one in problems if "may not choose the provider" in one.message]
         assert len(refused) == (not is_taken)
         assert theirs not in (config.model, config.summary_model) or is_taken
+
+
+def test_a_workspace_does_not_silence_the_users_instructions() -> None:
+    config, (problem,) = merge([Layer("theirs", {"instructions": False}, restricted=True)])
+    assert config.instructions
+    assert "a workspace may not set this" in problem.message

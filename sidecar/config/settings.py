@@ -267,6 +267,7 @@ class Config:
         "whether AGENTS.md and CLAUDE.md are read; a change is told with the next message and "
         "becomes static at the next rewrite",
         applies="turn",
+        own=True,
     )
     learned: bool = setting(
         True,
