@@ -1,7 +1,7 @@
 """Syncs a window's sessions with a git remote; one sync at a time uses a data folder."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,7 @@ from sidecar.session.lifecycle.audience import Connected
 from sidecar.session.lifecycle.session_title import LONGEST_TITLE
 from sidecar.session.log.events import Event
 from sidecar.session.meter.pause import logged
-from sidecar.session.session_settings import synced_as
+from sidecar.session.sync.sync_departures import named_rows
 from sidecar.session.sync.sync_git import SyncGit
 from sidecar.session.sync.sync_outcome import FoundThere, SyncOutcome, SyncWish
 from sidecar.session.sync.sync_refs import SyncRefs
@@ -26,6 +26,7 @@ from sidecar.session.sync.syncing import Syncing
 from sidecar.session.transfer.archive import check_idle
 from sidecar.store.connection.store_faults import storage_failed
 from sidecar.store.connection.store_files import SYNC, SYNC_COPIES, make_folder
+from sidecar.store.format.values import SessionRow
 
 LEASE = SessionId("sync")
 """What a sync holds, where a session's writer holds its id."""
@@ -60,19 +61,19 @@ async def found_there(
         tips = await refs.tips()
         await refs.fetch(tips, heads=True)
         tips = {name: tip for name, tip in (await refs.fetched()).items() if name in tips}
-        rows = await environment.store.sessions.page(cwd=None, before=None, limit=1_000_000)
-        here = {synced_as(row): row.id for row in rows.rows}
-        found = [await _described(refs, name, tip, here.get(name)) for name, tip in tips.items()]
+        about = await refs.about(tuple(tips.values()))
+        here = await named_rows(environment.store)
+    found = (_described(*one, here) for one in zip(tips, about, strict=True))
     return refs.remote.shown, tuple(sorted(found, key=lambda one: (-one.updated, one.name)))
 
 
-async def _described(refs: SyncRefs, name: str, tip: str, here: SessionId | None) -> FoundThere:
-    about = await refs.about(tip)
+def _described(name: str, about: JsonObject, rows: Mapping[str, SessionRow]) -> FoundThere:
     title, folder = (str(about.get(one, ""))[:1000] for one in ("title", "folder"))
     updated, turns = (
         one if isinstance(one := about.get(field), int) and 0 <= one < 10**15 else 0
         for field in ("updated", "turns")
     )
+    here = rows[name].id if name in rows else None
     return FoundThere(name, title, folder, updated, turns, here)
 
 
@@ -82,11 +83,12 @@ async def _refs(
     store, variables = environment.store, environment.workspaces.variables
     usual, trusted = environment.settings.config.sync.remote, environment.trust(folder).granted
     found = await remote_for(remote, usual, folder, trusted, variables)
+    place = store.folder / SYNC / repository
     try:
-        await asyncio.to_thread(make_folder, store.folder / SYNC)
+        await asyncio.to_thread(make_folder, place)
     except OSError as error:
         raise storage_failed(error) from error
-    git = SyncGit(store.folder / SYNC / repository, variables, environment.clock.now)
+    git = SyncGit(place, variables, environment.clock.now)
     await git.prepare()
     return SyncRefs(git, found)
 

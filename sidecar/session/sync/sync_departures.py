@@ -10,6 +10,7 @@ from sidecar.core.text.redaction import Redaction
 from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.fork import ForkCut
 from sidecar.session.log.losses import unsigned
+from sidecar.session.session_settings import synced_as
 from sidecar.session.sync.sync_history import (
     History,
     history_here,
@@ -19,7 +20,7 @@ from sidecar.session.sync.sync_history import (
     settled_cut,
 )
 from sidecar.session.sync.sync_refs import packed
-from sidecar.session.transfer.bundle_export import cleaned, gathered, known_secrets
+from sidecar.session.transfer.bundle_export import ALL, cleaned, gathered, known_secrets
 from sidecar.store.format.bundles import Bundle
 from sidecar.store.format.values import SessionRow, Stored
 from sidecar.store.journal import Store
@@ -51,6 +52,12 @@ class Departure:
     messages: int
     redacted: int
     about: JsonObject
+
+
+async def named_rows(store: Store) -> dict[str, SessionRow]:
+    """Gives all folders' sessions by their names on refs."""
+    page = await store.sessions.page(cwd=None, before=None, limit=ALL)
+    return {synced_as(row): row for row in reversed(page.rows)}
 
 
 async def local_of(store: Store, name: str, row: SessionRow) -> Local:

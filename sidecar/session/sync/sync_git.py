@@ -4,17 +4,15 @@ import asyncio
 import os
 import re
 import signal
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sidecar.core.errors import BadRequest, RemoteFailed, StorageFailed
+from sidecar.core.errors import BadRequest, RemoteFailed, StorageFailed, innermost
 from sidecar.core.parts import Millis
 from sidecar.core.text.redaction import Redaction
 from sidecar.store.connection.store_faults import FULL
-from sidecar.store.connection.store_files import FOLDER_MODE
 from sidecar.workspace.variables import for_git, program
 from sidecar.workspace.volatile_facts import git_environment
 
@@ -81,21 +79,22 @@ class SyncGit:
         }
 
     async def prepare(self) -> None:
-        """Makes the repository, or takes it over from a process that was killed.
+        """Makes the repository in its folder, or takes it over from a process that was killed.
 
         Raises BadRequest without git, StorageFailed.
         """
         if self._program is None:
             raise BadRequest("git is not installed, or not in PATH: install it to sync", "params")
         if not (self.folder / "HEAD").is_file() or not (self.folder / "refs").is_dir():
-            self.folder.mkdir(FOLDER_MODE, exist_ok=True)
             await self.done("init", "--quiet", "--bare", "--template=")
         await asyncio.to_thread(self._remove_stale_locks)
 
-    async def done(self, *arguments: str, given: bytes | None = None) -> bytes:
-        """Runs a local command; raises StorageFailed where it fails."""
+    async def done(
+        self, *arguments: str, given: bytes | None = None, most: int = MOST_SAID
+    ) -> bytes:
+        """Runs a local command; raises StorageFailed where it fails, or says more than `most`."""
         try:
-            ran = await self.run(arguments, given, LOCAL)
+            ran = await self._run(arguments, given, LOCAL, most)
         except TimeoutError:
             text = f"git did not {arguments[0]} within {LOCAL:.0f} seconds: try again"
             raise StorageFailed(text, kind="io") from None
@@ -108,16 +107,12 @@ class SyncGit:
     async def asked(self, shown: str, *arguments: str) -> Ran:
         """Runs a command that asks a remote. Raises RemoteFailed if it cannot be run in time."""
         try:
-            return await self.run(arguments, None, NETWORK)
+            return await self._run(arguments, None, NETWORK, MOST_SAID)
         except TimeoutError:
             raise RemoteFailed(f"{shown} did not answer within {NETWORK:.0f} seconds") from None
 
-    async def run(
-        self,
-        arguments: Sequence[str],
-        given: bytes | None,
-        within: float,
-        most: int = MOST_SAID,
+    async def _run(
+        self, arguments: Sequence[str], given: bytes | None, within: float, most: int
     ) -> Ran:
         """Raises TimeoutError, StorageFailed if git cannot be started or says too much."""
         assert self._program is not None
@@ -140,9 +135,12 @@ class SyncGit:
             async with asyncio.timeout(within):
                 out, err = await _spoken(process, given, most)
                 code = await process.wait()
+        except ExceptionGroup as failed:
+            raise innermost(failed) from None
         finally:
             if process.returncode is None:
-                _kill(process)
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
         return Ran(code, out, why(err))
 
@@ -159,14 +157,6 @@ def why(said: bytes) -> str:
     lines = [line.strip() for line in said.decode("utf-8", "replace").splitlines()]
     told = [re.sub(r"^(fatal|error|remote): ", "", one) for one in lines if not _NOISE.match(one)]
     return Redaction().text("; ".join(told[:4]))[:500] or "it gave no reason"
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 async def _spoken(

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from sidecar.core.errors import RemoteFailed, SidecarError, StorageFailed
+from sidecar.core.errors import RemoteFailed, StorageFailed
 from sidecar.core.parts import JsonObject
-from sidecar.session.sync.sync_git import LOCAL, SyncGit
+from sidecar.session.sync.sync_git import SyncGit
 from sidecar.session.sync.sync_history import joined
 from sidecar.session.sync.sync_remotes import Remote
 from sidecar.session.transfer.bundle_screen import odd
@@ -71,7 +71,7 @@ class SyncRefs:
             *(HEADS if heads else ()), self.remote.address, *specs,
         )  # fmt: skip
         if ran.code:
-            raise _failed(self.remote, "cannot be read", ran.said)
+            raise RemoteFailed(f"{self.remote.shown} cannot be read: {ran.said}")
 
     async def fetched(self) -> dict[str, str]:
         """Gives the commits of the copies."""
@@ -102,14 +102,9 @@ class SyncRefs:
             pieces.setdefault(path[:6], bytearray()).extend(data)
         return await asyncio.to_thread(_joined, [bytes(pieces[at]) for at in sorted(pieces)])
 
-    async def about(self, tip: str) -> JsonObject:
-        """Gives what a commit says of its session; nothing where it says it otherwise."""
-        try:
-            out = await self._git.done("cat-file", "commit", tip)
-            found = json.loads(out.partition(b"\n\n")[2])
-        except (StorageFailed, ValueError, RecursionError):
-            return {}
-        return found if isinstance(found, dict) else {}
+    async def about(self, tips: Sequence[str]) -> list[JsonObject]:
+        """Gives what each commit says of its session; nothing where it says it otherwise."""
+        return [_about(commit) for commit in await self._contents(tips)]
 
     async def commit(self, parent: str, data: bytes, about: Mapping[str, object]) -> str:
         """Writes a commit with one packed piece more; returns it."""
@@ -140,7 +135,7 @@ class SyncRefs:
         )  # fmt: skip
         told = _answers(ran.out.decode("utf-8", "replace"))
         if ran.code and not told:
-            raise _failed(self.remote, "took nothing", ran.said)
+            raise RemoteFailed(f"{self.remote.shown} took nothing: {ran.said}")
         refused = {}
         for one in wanted:
             if (answer := told.get(one.name, "it gave no answer")) is not None:
@@ -168,21 +163,29 @@ class SyncRefs:
     async def _contents(self, oids: Sequence[str]) -> list[bytes]:
         asked = "".join(f"{oid}\n" for oid in oids).encode()
         most = MOST_BYTES + 200 * len(oids)
-        ran = await self._git.run(("cat-file", "--batch"), asked, LOCAL, most)
+        out = await self._git.done("cat-file", "--batch", given=asked, most=most)
         found, at = [], 0
         for _ in oids:
-            end = ran.out.find(b"\n", at)
-            fields = ran.out[at:end].split()
+            end = out.find(b"\n", at)
+            fields = out[at:end].split()
             if end < 0 or len(fields) != 3:
                 raise StorageFailed("a fetched piece is missing: sync again", kind="io")
             size = int(fields[2])
-            found.append(ran.out[end + 1 : end + 1 + size])
+            found.append(out[end + 1 : end + 1 + size])
             at = end + 1 + size + 1
         return found
 
 
 def packed(piece: Bundle) -> bytes:
     return bundle_file.packed(lines_of(piece))
+
+
+def _about(commit: bytes) -> JsonObject:
+    try:
+        found = json.loads(commit.partition(b"\n\n")[2])
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _joined(pieces: Sequence[bytes]) -> Bundle:
@@ -207,8 +210,3 @@ def _answers(out: str) -> dict[str, str | None]:
             _, _, ref = fields[0].rpartition(":")
             told[ref.removeprefix(REFS)] = fields[1] if flag == "!" else None
     return told
-
-
-def _failed(remote: Remote, what: str, said: str) -> SidecarError:
-    # Here, as there, a disk may be full: git says which by the names of files.
-    return RemoteFailed(f"{remote.shown} {what}: {said}")
