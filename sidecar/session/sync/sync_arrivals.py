@@ -11,6 +11,7 @@ from sidecar.session.environment import Environment
 from sidecar.session.session_settings import SYNCED, synced_as
 from sidecar.session.sync.sync_history import History, new_facts, tail_of
 from sidecar.session.transfer.archive import gone_outputs
+from sidecar.session.transfer.bundle_export import ALL
 from sidecar.session.transfer.bundle_import import Imported, head_of, take_screened
 from sidecar.session.transfer.bundle_screen import Screened, screened
 from sidecar.session.transfer.import_trial import ImportWork, settings_here, store_tried
@@ -54,7 +55,7 @@ async def take_on(
     work, head = ImportWork(), await head_of(environment, stored.session.cwd)
     screen = await work.run(lambda: screened(bundle, head))
     arrival = _arrival(environment, stored, here, screen)
-    known = await environment.store.facts.find(session_id=stored.session.id, limit=1_000_000)
+    known = await environment.store.facts.find(session_id=stored.session.id, limit=ALL)
     facts = new_facts(screen.bundle, [one.fact for one in known])
     heard = tuple(replace(fact, who="tool") for fact in facts)
 

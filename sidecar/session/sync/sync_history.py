@@ -81,20 +81,20 @@ def relation(here: History, there: History) -> Relation:
 def news_of(here: History, there: History | None) -> tuple[frozenset[MessageId], int]:
     """Tells which messages `there` lacks in whole or part, and from which record on."""
     known = {} if there is None else there.parts
-    new = (name for name, parts in here.parts.items() if not parts <= known.get(name, frozenset()))
-    empty = (name for name in here.parts if name not in known)
-    return frozenset((*new, *empty)), 0 if there is None else len(there.records)
+    new = (
+        name for name, parts in here.parts.items() if name not in known or not parts <= known[name]
+    )
+    return frozenset(new), 0 if there is None else len(there.records)
 
 
 def piece_of(bundle: Bundle, here: History, start: int, name: str, known: Iterable[Fact]) -> Bundle:
     """Makes a piece of a bundle of new messages: records from `start` on, unknown facts."""
     places = {record.revision: place for place, record in enumerate(here.records, 1)}
-    said = {_fact_key(fact) for fact in known}
     return replace(
         bundle,
         session=replace(bundle.session, id=SessionId(name), seq=0),
         records=numbered(here.records[start:], places),
-        facts=tuple(fact for fact in bundle.facts if _fact_key(fact) not in said),
+        facts=new_facts(bundle, known),
     )
 
 

@@ -13,9 +13,9 @@ from sidecar.core.parts import PartId, SessionId
 from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.fork import SUFFIX
 from sidecar.session.log.held_log import held_of
-from sidecar.session.session_settings import synced_as, syncing_as
+from sidecar.session.session_settings import syncing_as
 from sidecar.session.sync.sync_arrivals import take_new, take_on
-from sidecar.session.sync.sync_departures import Local, departure_of, local_of
+from sidecar.session.sync.sync_departures import Local, departure_of, local_of, named_rows
 from sidecar.session.sync.sync_files import (
     KnownRemote,
     keep_remote,
@@ -23,17 +23,8 @@ from sidecar.session.sync.sync_files import (
     removed_names,
     settle_removed,
 )
-from sidecar.session.sync.sync_history import (
-    history_here,
-    history_of,
-    relation,
-)
-from sidecar.session.sync.sync_outcome import (
-    HeldSessions,
-    SyncedOne,
-    SyncOutcome,
-    SyncWish,
-)
+from sidecar.session.sync.sync_history import history_here, history_of, relation
+from sidecar.session.sync.sync_outcome import HeldSessions, SyncedOne, SyncOutcome, SyncWish
 from sidecar.session.sync.sync_plan import (
     Mark,
     Sides,
@@ -96,8 +87,9 @@ class Syncing:
 
     async def _round(self, only: frozenset[str] | None) -> frozenset[str]:
         """Does what can be done at once; returns names of refs that moved meanwhile."""
-        tips, rows = await self._refs.tips(), await self._rows()
-        names = self._candidates(tips, rows, only)
+        tips, rows = await self._refs.tips(), await named_rows(self._store)
+        removed = await asyncio.to_thread(removed_names, self._store.folder)
+        names = self._candidates(tips, rows, set(removed), only)
         tips |= await self._fetched(names, tips)
         sends: list[SentRef] = []
         told: dict[str, tuple[SyncedOne, Mark]] = {}
@@ -117,7 +109,7 @@ class Syncing:
         if not self._does:
             self.outcome.sent += [sent for sent, _ in told.values()]
             return frozenset()
-        removals = await self._removals(tips) if only is None else []
+        removals = await self._removals(tips, removed) if only is None else []
         return await self._send([*sends, *removals], told)
 
     def _tell_unfound(self, tips: dict[str, str], rows: dict[str, SessionRow]) -> None:
@@ -131,23 +123,16 @@ class Syncing:
     def _does(self) -> bool:
         return self.outcome.agreed and not self._wish.dry_run
 
-    async def _rows(self) -> dict[str, SessionRow]:
-        """Gives all folders' sessions by their names."""
-        found: list[SessionRow] = []
-        cursor = None
-        while True:
-            page = await self._store.sessions.page(cwd=None, before=cursor, limit=500)
-            found += page.rows
-            if (cursor := page.next) is None:
-                return {synced_as(row): row for row in reversed(found)}
-
     def _candidates(
-        self, tips: dict[str, str], rows: dict[str, SessionRow], only: frozenset[str] | None
+        self,
+        tips: dict[str, str],
+        rows: dict[str, SessionRow],
+        removed: set[str],
+        only: frozenset[str] | None,
     ) -> list[str]:
         wish, marks = self._wish, self._known.marks
         ours = {n: row for n, row in rows.items() if row.cwd == wish.folder and row.turns}
         chosen = {n for n, row in ours.items() if not wish.only or row.id in wish.only}
-        removed = set(removed_names(self._store.folder))
         # Of a fork that was cut short, the other one was to come.
         lost = {n for n, m in marks.items() if n not in rows and m.folder == wish.folder}
         self._wanted |= lost - removed
@@ -246,20 +231,21 @@ class Syncing:
         """Makes the session here a fork under a name of its own, then takes in the other."""
         row, name = local.row, self._environment.clock.new_id("ses")
         title = row.title if row.title.endswith(SUFFIX) else f"{local.title}{SUFFIX}"
-        fork = Local(name, local.stored, local.cut, history_here(local.stored, local.cut, name))
-        if self._does:
-            # Should the process end here, the mark has the other taken in by the next sync.
-            await self._keep({local.name: Mark("", -1, row.cwd)})
-            await self._held.change(
-                row.id, self._parting(row.id, name, title), _last_shown(local.stored)
-            )
-            self._wanted.add(local.name)
-            await self._take_new(local.name, there, tip)
-            other = self.outcome.received[-1].session_id
-            self.outcome.notes.append(f"{title}: {PARTED} The other is {other} here.")
-            found = SyncedOne(name, row.id, title, len(local.history.parts), forked=other)
-            self.outcome.forked.append(found)
-            fork = await local_of(self._store, name, await self._store.sessions.row(row.id))
+        if not self._does:
+            history = history_here(local.stored, local.cut, name)
+            return await self._sent(replace(local, name=name, history=history), None, "")
+        # Should the process end here, the mark has the other taken in by the next sync.
+        await self._keep({local.name: Mark("", -1, row.cwd)})
+        await self._held.change(
+            row.id, self._parting(row.id, name, title), _last_shown(local.stored)
+        )
+        self._wanted.add(local.name)
+        await self._take_new(local.name, there, tip)
+        other = self.outcome.received[-1].session_id
+        self.outcome.notes.append(f"{title}: {PARTED} The other is {other} here.")
+        found = SyncedOne(name, row.id, title, len(local.history.parts), forked=other)
+        self.outcome.forked.append(found)
+        fork = await local_of(self._store, name, await self._store.sessions.row(row.id))
         return await self._sent(fork, None, "")
 
     def _parting(
@@ -277,8 +263,7 @@ class Syncing:
 
         return write
 
-    async def _removals(self, tips: dict[str, str]) -> list[SentRef]:
-        names = await asyncio.to_thread(removed_names, self._store.folder)
+    async def _removals(self, tips: dict[str, str], names: list[str]) -> list[SentRef]:
         marks = self._known.marks
         going = [name for name in names if is_to_be_removed(tips.get(name), marks.get(name))]
         # Where somebody went on, the ref is theirs.
