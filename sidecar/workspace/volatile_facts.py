@@ -90,15 +90,15 @@ async def read_git(cwd: Path, trusted: bool, environment: GitEnvironment) -> Git
     git = program("git", environment)
     if git is None:
         return None
-    listed = await _said((git, *_SETTINGS), cwd, for_git(environment))
+    listed = await said((git, *_SETTINGS), cwd, for_git(environment))
     if listed is None or len(listed) >= _MAX_GIT_OUTPUT:
         return None
     names = listed.decode("utf-8", "surrogateescape").split("\0")
     if "core.worktree" in names:
-        top = await _said((git, *_TOP), cwd, for_git(environment))
+        top = await said((git, *_TOP), cwd, for_git(environment))
         if top is None or not await asyncio.to_thread(_holds, os.fsdecode(top).rstrip("\n"), cwd):
             return None
-    output = await _said((git, *_STATUS), cwd, for_git(environment, _without(names)))
+    output = await said((git, *_STATUS), cwd, for_git(environment, _without(names)))
     return None if output is None else parse_status(output)
 
 
@@ -117,9 +117,13 @@ def _without(names: list[str]) -> list[tuple[str, str]]:
     return [(f"{name}.{key}", value) for name in filters for key, value in off]
 
 
-async def _said(
-    command: tuple[str, ...], cwd: Path, environment: Mapping[str, str]
+async def said(
+    command: tuple[str, ...],
+    cwd: Path,
+    environment: Mapping[str, str],
+    within: float = GIT_TIMEOUT,
 ) -> bytes | None:
+    """Runs git; `None` for a failure or no end within these seconds, nothing for no such thing."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -133,7 +137,7 @@ async def _said(
         return None
     output = b""
     try:
-        async with asyncio.timeout(GIT_TIMEOUT):
+        async with asyncio.timeout(within):
             output = await _read_up_to(process.stdout, _MAX_GIT_OUTPUT)
             if len(output) < _MAX_GIT_OUTPUT:
                 await process.wait()

@@ -1,6 +1,5 @@
 """Which place a remote's name or address means; what could run a program is refused."""
 
-import asyncio
 import os
 import re
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 from sidecar.core.errors import BadRequest
 from sidecar.core.text.digest import TAG, digest
 from sidecar.workspace.variables import for_git, program
-from sidecar.workspace.volatile_facts import git_environment
+from sidecar.workspace.volatile_facts import git_environment, said
 
 USUAL = "origin"
 SCHEMES = ("https", "http", "ssh", "git", "file")
@@ -56,9 +55,9 @@ async def remote_for(
         return found
     if not _NAME.fullmatch(name):
         raise _refused(name)
-    url = await asyncio.to_thread(_configured, name, folder, variables)
+    url = await _configured(name, folder, variables)
     # Only ls-remote, fetch and push see it, never what else the project's configuration says.
-    found = None if url is None else address_of(url, Path(folder))
+    found = address_of(url, Path(folder)) if url else None
     if found is None:
         raise BadRequest(
             f"{folder} has no git remote {name!r:.80} with an address that can be used: give an "
@@ -109,23 +108,13 @@ def _refused(text: str) -> BadRequest:
     )
 
 
-def _configured(name: str, folder: str, variables: Mapping[str, str]) -> str | None:
-    import subprocess  # noqa: PLC0415 - few daemons ever sync
-
+async def _configured(name: str, folder: str, variables: Mapping[str, str]) -> str:
+    """Gives the address in the project's configuration, "" without one. Raises BadRequest."""
     git = program("git", variables)
     if git is None:
         raise BadRequest("git is not installed, or not in PATH", PATH)
-    try:
-        done = subprocess.run(
-            (git, "config", "--get", f"remote.{name}.url"),
-            cwd=folder,
-            env=for_git(git_environment(variables)),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=LOOKING,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise BadRequest(f"git could not be asked for {name!r:.80}: {error}", PATH) from error
-    text = done.stdout.decode("utf-8", "replace").strip()
-    return text if done.returncode == 0 and text else None
+    command = (git, "config", "--get", f"remote.{name}.url")
+    url = await said(command, Path(folder), for_git(git_environment(variables)), LOOKING)
+    if url is None:
+        raise BadRequest(f"git could not be asked for {name!r:.80} in {folder}", PATH)
+    return url.decode("utf-8", "replace").strip()
