@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from time import monotonic
 from typing import TypeVar
 
 from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.core.parts import SessionId
+from sidecar.session.desk.whole_work import begun, outcome
 from sidecar.session.desk.window_environments import STOPPING, WindowEnvironments
 from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.session import Session
@@ -116,27 +118,23 @@ class OpenSessions:
 
         Keeps the lease.
         """
-        assert self.group is not None
         ends = self.find(session.id) is session
         if ends:
             # First: its clients must hear that its alerts end.
             session.environment.forget(session.id)
             del self._by_id[session.id]
             self._ending[session.id] = session, asyncio.Event()
-        ending = self._end_whole(session, then, ends=ends)
+        ending = partial(self._end_whole, session, then, ends=ends)
         try:
-            done = await asyncio.shield(self.group.create_task(ending))
+            task = begun(self.group, ending)
         except RuntimeError:
             # The group takes no task any more: the daemon ends.
-            done = await ending
-        if isinstance(done, Exception):
-            raise done
-        return done
+            return await ending()
+        return await outcome(task)
 
     async def _end_whole(
         self, session: Session, then: Callable[[], Awaitable[T]], *, ends: bool
-    ) -> T | Exception:
-        """Returns a failure: raised, it would end the daemon's task group."""
+    ) -> T:
         try:
             if ends:
                 await session.end()
@@ -144,8 +142,6 @@ class OpenSessions:
             else:
                 await self._settled(session.id)
             return await then()
-        except Exception as error:  # noqa: BLE001 - see above
-            return error
         finally:
             if ends:
                 _, gone = self._ending.pop(session.id)

@@ -17,6 +17,7 @@ from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.session_search import SessionHits, search
 from sidecar.session.desk.settings_reload import passed_over, take_over
 from sidecar.session.desk.shared_environment import SharedEnvironment
+from sidecar.session.desk.whole_work import begun, outcome
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.session_params import resolved
 from sidecar.session.interface import Handoff, NewSession, Opened, SessionSummary
@@ -196,12 +197,8 @@ class Sessions:
                 await known.refresh()
                 return known
             self.open.check_running()
-            opening = self._opened_whole(environment, session_id, known, held.pop_all())
-            assert self.open.group is not None
-            ended = await asyncio.shield(self.open.group.create_task(opening))
-        if isinstance(ended, Exception):
-            raise ended
-        return ended
+            opening = partial(self._opened_whole, environment, session_id, known, held.pop_all())
+            return await outcome(begun(self.open.group, opening))
 
     async def _opened_whole(
         self,
@@ -209,17 +206,12 @@ class Sessions:
         session_id: SessionId,
         before: Session | None,
         held: AsyncExitStack,
-    ) -> Session | Exception:
-        """Goes on if the window closes: others would have half a session.
-
-        A failure is returned: raised, it would end the daemon's task group.
-        """
+    ) -> Session:
+        """To be gone on with if the window closes: others would have half a session."""
         async with held:
             self.open.opening_with = environment
             try:
                 return await self._opened(environment, session_id, before)
-            except Exception as error:  # noqa: BLE001 - see above
-                return error
             finally:
                 self.open.opening_with = None
                 await self.open.end_unused()

@@ -8,6 +8,7 @@ from pathlib import Path
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import JsonObject
 from sidecar.session.desk.open_sessions import OpenSessions
+from sidecar.session.desk.whole_work import begun, outcome
 from sidecar.session.desk.window_environments import STOPPING
 from sidecar.session.environment import Environment
 from sidecar.session.log.log_fold import version
@@ -51,22 +52,16 @@ class SharedEnvironment:
         self._sessions.check_running()
         if self.known is None and not self._left:
             if self._building is None:
-                assert self._sessions.group is not None
-                self._building = self._sessions.group.create_task(self._built())
-            # It goes on where the one that asks, or the window, goes: half of it would stay.
-            built = await asyncio.shield(self._building)
-            if isinstance(built, Exception):
-                raise built
+                # It goes on where the one that asks, or the window, goes: half of it would stay.
+                self._building = begun(self._sessions.group, self._built)
+            await outcome(self._building)
         if self.known is None or self._left:
             raise Cancelled(STOPPING)
         return self.known
 
-    async def _built(self) -> Environment | Exception:
-        """Returns a failure: raised, it would end the daemon's task group."""
+    async def _built(self) -> Environment:
         try:
             built = await self._newest()
-        except Exception as error:  # noqa: BLE001 - see above
-            return error
         finally:
             self._building = None
         if self._left:
