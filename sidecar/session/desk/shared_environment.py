@@ -50,7 +50,8 @@ class SharedEnvironment:
     async def ready(self) -> Environment:
         """Raises `Cancelled` while stopping."""
         self._sessions.check_running()
-        if self.known is None and not self._left:
+        # What is built may be of no use as it is ready: other options came meanwhile.
+        while self.known is None and not self._left:
             if self._building is None:
                 # It goes on where the one that asks, or the window, goes: half of it would stay.
                 self._building = begun(self._sessions.group, self._built)

@@ -2,14 +2,19 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sidecar.core.errors import Cancelled, StorageFailed
+from sidecar.core.parts import JsonObject
 from sidecar.session.desk import open_sessions
 from sidecar.session.desk.open_sessions import OpenSessions
+from sidecar.session.desk.shared_environment import SharedEnvironment
 from sidecar.session.desk.window_environments import WindowEnvironments
+from sidecar.session.interface import PromptResult
+from sidecar.session.lifecycle.session import Session
 from tests.fakes.scripted_model import Hold, says
 from tests.session.conftest import Desk
 
@@ -57,6 +62,16 @@ class Followed:
 
     async def close(self) -> None:
         """Nothing to close."""
+
+
+async def at_work(desk: Desk) -> tuple[Session, asyncio.Future[PromptResult]]:
+    """A session, and its turn whose answer does not end."""
+    session, begun = await desk.open(), Hold()
+    desk.script([begun, *says("Never said.")])
+    turn = asyncio.ensure_future(desk.ask(session))
+    async with asyncio.timeout(LIMIT):
+        await begun.reached.wait()
+    return session, turn
 
 
 async def test_leases_are_beaten_while_windows_bring_stores_and_stores_fail(
@@ -125,16 +140,40 @@ async def test_a_window_that_is_ready_after_the_end_leaves_nothing_that_runs() -
     assert late.ended == 1
 
 
+async def test_options_that_come_as_a_window_becomes_ready_are_those_it_has(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another environment, of options before, is just being ended."""
+    sessions, given = OpenSessions(desk.sessions.open.owner), list[JsonObject]()
+    sessions.windows.stores[""] = Followed()  # type: ignore[index,assignment]
+    newer: JsonObject = {"model": "offline"}
+
+    async def build(options: JsonObject, _: Path | None) -> Any:
+        given.append(options)
+        made = Left()
+        made.ending.set()
+        return made
+
+    async def meanwhile() -> None:
+        shared.configure(newer, None)
+
+    shared = SharedEnvironment(build, lambda _: "", sessions)
+    monkeypatch.setattr(sessions, "end_unused", meanwhile)
+    async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
+        group.create_task(sessions.run())
+        await asyncio.sleep(0)
+        await shared.ready()
+        assert given == [{}, newer]
+        sessions.windows.stores.clear()
+        await sessions.shutdown()
+
+
 @pytest.mark.parametrize("late", range(4))
 async def test_who_asks_for_a_session_that_is_closing_waits_for_its_end(
     desk: Desk, late: int
 ) -> None:
     """Its turn is still written: another writer would put an older row back."""
-    session = await desk.open()
-    begun = Hold()
-    desk.script([begun, *says("Never said.")])
-    turn = asyncio.ensure_future(desk.ask(session))
-    await begun.reached.wait()
+    session, turn = await at_work(desk)
 
     async def rename() -> None:
         for _ in range(late):
@@ -154,11 +193,7 @@ async def test_a_session_that_is_closing_is_opened_again_behind_its_end(
     desk: Desk, is_cancelled: bool
 ) -> None:
     """Though the request to close it is cancelled, as by a window that ends next."""
-    session = await desk.open()
-    begun = Hold()
-    desk.script([begun, *says("Never said.")])
-    turn = asyncio.ensure_future(desk.ask(session))
-    await begun.reached.wait()
+    session, turn = await at_work(desk)
     closing = asyncio.ensure_future(desk.sessions.close(session.id))
     await asyncio.sleep(0)
     if is_cancelled:
