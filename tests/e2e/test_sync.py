@@ -214,6 +214,21 @@ def test_turns_are_synced_as_they_end_where_that_is_wished_and_agreed_to(make: M
     ada.client.wait_for(lambda n: "was not synced after the turn" in str(n["params"]))
 
 
+def test_a_daemon_that_ends_a_turn_says_nothing_of_syncing(make: Make) -> None:
+    allowed = {"workspaceTrusted": True, "permissions": {"allow": ["shell"]}}
+    ada = make("ada", options={"sync": {"after_turns": True}, **allowed})
+    session = ada.new()
+    ada.say(session, "hello")
+    ada.sync()
+    prompt = [{"type": "text", "text": "run `sleep 60`"}]
+    ada.client.send("session/prompt", {"sessionId": session, "prompt": prompt})
+    ada.client.wait_for(lambda n: "in_progress" in str(n["params"]))
+    ada.leave()
+    assert ada.texts(session) == ["hello", "run `sleep 60`"]
+    assert "was not synced" not in str(ada.client.notifications)
+    assert len(ada.sync(agree="")["sent"]) == 1
+
+
 def test_a_rewrite_between_turns_is_synced_as_a_turn_is(make: Make) -> None:
     ada = make("ada", options={"sync": {"after_turns": True}})
     session = ada.new()

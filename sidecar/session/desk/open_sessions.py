@@ -1,7 +1,7 @@
 """A daemon's open sessions."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from time import monotonic
@@ -45,7 +45,7 @@ class OpenSessions:
         self.opening_with: Environment | None = None
         self.group: asyncio.TaskGroup | None = None
         self.beside: set[asyncio.Task[None]] = set()
-        """Work for sessions that may be cut short at the daemon's end."""
+        """What `begin_beside` began."""
         self._by_id: dict[SessionId, Session] = {}
         self._ending: dict[SessionId, tuple[Session, asyncio.Event]] = {}
         self._told_busy: set[Watcher] = set()
@@ -217,6 +217,15 @@ class OpenSessions:
                 async with self.opening:
                     if not (session.prompts.busy or session.audience.heard):
                         await self.close(session)
+
+
+def begin_beside(sessions: OpenSessions, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+    """Begins work that may be cut short at the daemon's end."""
+    assert sessions.group is not None
+    task = sessions.group.create_task(work)
+    sessions.beside.add(task)
+    task.add_done_callback(sessions.beside.discard)
+    return task
 
 
 def working(sessions: OpenSessions) -> bool:

@@ -9,7 +9,7 @@ from itertools import count
 
 from sidecar.core.errors import Overloaded, SessionOwned, StorageFailed
 from sidecar.core.parts import JsonObject, PartId, SessionId
-from sidecar.session.desk.open_sessions import HEARTBEAT
+from sidecar.session.desk.open_sessions import HEARTBEAT, begin_beside
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.session_params import checked_folder
@@ -106,14 +106,11 @@ async def _alone(sessions: Sessions, environment: Environment) -> AsyncIterator[
         await clock.sleep(LOOK)
     else:
         raise Overloaded("another sync has been running for a minute: wait for its end")
-    assert sessions.open.group is not None
-    beating = sessions.open.group.create_task(_beat(environment, owner.token))
-    sessions.open.beside.add(beating)
+    beating = begin_beside(sessions.open, _beat(environment, owner.token))
     try:
         yield
     finally:
         beating.cancel()
-        sessions.open.beside.discard(beating)
         with suppress(StorageFailed):
             await leases.release(LEASE, owner.token)
 

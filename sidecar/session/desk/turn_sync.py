@@ -1,9 +1,9 @@
 """Syncs a session's folder after each turn, where the setting wants it and the user agreed."""
 
-import asyncio
 import logging
 
-from sidecar.core.errors import SidecarError
+from sidecar.core.errors import Cancelled, SidecarError
+from sidecar.session.desk.open_sessions import begin_beside
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.lifecycle.session import Session
 
@@ -18,7 +18,7 @@ class TurnSyncs:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
         self._running: dict[str, bool] = {}
-        """Folders, and whether to sync once more."""
+        """Folders, and whether a turn ended since their sync began."""
         self._told: dict[str, str] = {}
 
     def heard(self, session: Session) -> None:
@@ -26,23 +26,15 @@ class TurnSyncs:
         config, folder = session.environment.settings.config, session.row.cwd
         if session.prompts.busy or not config.sync.after_turns:
             return
-        if folder in self._running:
-            self._running[folder] = True
-            return
-        opened = self._sessions.open
-        if opened.group is not None:
-            self._running[folder] = False
-            task = opened.group.create_task(self._follow(session, folder))
-            opened.beside.add(task)
-            task.add_done_callback(opened.beside.discard)
+        if folder not in self._running:
+            begin_beside(self._sessions.open, self._follow(session, folder))
+        self._running[folder] = True
 
     async def _follow(self, session: Session, folder: str) -> None:
         try:
-            while True:
+            while self._running[folder]:
                 self._running[folder] = False
                 await self._once(session, folder)
-                if not self._running[folder]:
-                    return
         finally:
             del self._running[folder]
 
@@ -55,10 +47,11 @@ class TurnSyncs:
         try:
             done = await sync(self._sessions, SyncWish(folder, if_agreed=True))
             why = next((note for note in done.notes if " refused it: " in note), "")
+        except Cancelled:
+            # The daemon ends, or the window is gone while its turn went on: the next sync sends it.
+            return
         except SidecarError as error:
             why = error.message
-        except asyncio.CancelledError:
-            raise
         except Exception:
             # Whatever it is, it is no reason to end the daemon's work.
             logger.exception("a sync after a turn failed")
