@@ -11,7 +11,7 @@ and has the READMEs that registries show link there: no file names it before, as
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from posixpath import join, normpath
 
@@ -126,7 +126,7 @@ def _with(text: str, **more: object) -> str:
     return json.dumps(json.loads(text) | more, indent=2, ensure_ascii=False) + "\n"
 
 
-def _written(path: Path, change) -> None:  # noqa: ANN001 - from text to text
+def _written(path: Path, change: Callable[[str], str]) -> None:
     path.write_text(change(path.read_text("utf-8")), "utf-8")
 
 

@@ -21,7 +21,7 @@ def adding(extra: str, prefix: str = sys.prefix) -> str:
     root = Path(prefix)
     try:
         if (receipt := root / "uv-receipt.toml").is_file():
-            import tomllib  # noqa: PLC0415
+            import tomllib  # noqa: PLC0415 - as above
 
             return _by_uv(tomllib.loads(receipt.read_text("utf-8"))["tool"]["requirements"], extra)
         if (record := root / "pipx_metadata.json").is_file():
@@ -52,7 +52,7 @@ def _by_uv(requirements: list[Mapping[str, Any]], extra: str) -> str:
 
 
 def _source(extra: str) -> list[str]:
-    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - as above
 
     try:
         told = json.loads(distribution(NAME).read_text("direct_url.json") or "{}")

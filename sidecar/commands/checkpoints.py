@@ -96,7 +96,7 @@ async def _stored(session: str | None, *, last: bool) -> CheckpointListResult:
             found = await stored_listing(store, found_id)
         except errors.UnknownSession:
             # Knows much else, which a session that is there does not need.
-            from sidecar.session.transfer.archive import require  # noqa: PLC0415
+            from sidecar.session.transfer.archive import require  # noqa: PLC0415 - see above
 
             await require(store, found_id)
             raise

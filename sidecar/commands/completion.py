@@ -34,7 +34,7 @@ def script(shell: str, root: Any) -> str:  # noqa: ANN401 - typer's commands are
     return _SCRIPTS[shell](list(_walk("", root)))
 
 
-def _walk(words: str, command: Any) -> Iterator[CommandOffers]:  # noqa: ANN401
+def _walk(words: str, command: Any) -> Iterator[CommandOffers]:  # noqa: ANN401 - as above
     below: Mapping[str, Any] = getattr(command, "commands", {})
     options = [one for one in command.params if one.opts[0].startswith("-")]
     named = tuple(
@@ -49,13 +49,13 @@ def _walk(words: str, command: Any) -> Iterator[CommandOffers]:  # noqa: ANN401
         yield from _walk(f"{words} {name}".strip(), one)
 
 
-def _told(one: Any) -> str:  # noqa: ANN401
+def _told(one: Any) -> str:  # noqa: ANN401 - as above
     first = (one.help or "").partition("\n")[0]
     # Shells give quotes, colons and brackets a meaning of their own.
     return re.sub(r"[^\w ,.;()/-]", "", first)
 
 
-def _values(one: Any) -> str:  # noqa: ANN401
+def _values(one: Any) -> str:  # noqa: ANN401 - as above
     if choices := getattr(one.type, "choices", ()):
         return " ".join(map(str, choices))
     if one.name in ("session", "sessions"):

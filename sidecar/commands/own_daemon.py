@@ -24,7 +24,7 @@ def own_daemon() -> AbstractAsyncContextManager[Client, bool | None]:
 
 def _shared_runs() -> bool:
     # Imported late, as most commands need none.
-    from sidecar.daemon.rendezvous import reached, socket_path  # noqa: PLC0415
+    from sidecar.daemon.rendezvous import reached, socket_path  # noqa: PLC0415 - see above
 
     try:
         connection = reached(socket_path(os.environ, __version__))

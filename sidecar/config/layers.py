@@ -89,9 +89,6 @@ def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
     return resolved.config, resolved.problems
 
 
-_MODELS = frozenset({"model", "summary_model"})
-
-
 def resolve(layers: Iterable[Layer]) -> Resolved:
     """Merges layers, weakest first; lists with `adds_up` are joined."""
     told = tuple(layers)
@@ -172,11 +169,8 @@ def _choose(
         value = reader.read(given.value)
     except ValueError as error:
         return problem(str(error))
-    if (
-        layer.restricted
-        and given.name in ("model", "summary_model")
-        and not _keeps_providers(str(value), own)
-    ):
+    names_model = given.name in ("model", "summary_model")
+    if layer.restricted and names_model and not _keeps_providers(str(value), own):
         return problem(
             "a workspace may not choose the provider. Set it in your own configuration file."
         )

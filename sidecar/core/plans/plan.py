@@ -96,7 +96,7 @@ def rent_of(prompts: Sequence[int], base: int, rates: Rates) -> int:
 
 def _none_seen() -> "SeenFiles":
     # Who only asks whether a rewrite is due needs none.
-    from sidecar.core.sights.seen_files import SeenFiles  # noqa: PLC0415
+    from sidecar.core.sights.seen_files import SeenFiles  # noqa: PLC0415 - see above
 
     return SeenFiles()
 

@@ -140,7 +140,7 @@ class Economic:
 
     def _rebuilt(self, situation: Situation, cause: Cause) -> Plan | None:
         # Who only measures a session plans nothing, and need not wait a twentieth of a second.
-        from sidecar.core.plans.rebuild import basis_of, rebuild, sift  # noqa: PLC0415
+        from sidecar.core.plans.rebuild import basis_of, rebuild, sift  # noqa: PLC0415 - see above
 
         st = situation.standing
         basis = basis_of(situation, cause)
