@@ -23,9 +23,7 @@ from tests.e2e.resident import (
 )
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text, tools
 
-pytestmark = [
-    pytest.mark.long,
-]
+pytestmark = pytest.mark.long
 
 
 def test_a_turn_outlives_its_window_and_is_told_to_the_next(

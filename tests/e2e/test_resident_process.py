@@ -29,9 +29,7 @@ from tests.e2e.resident import (
     until,
 )
 
-pytestmark = [
-    pytest.mark.long,
-]
+pytestmark = pytest.mark.long
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 

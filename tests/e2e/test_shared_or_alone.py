@@ -20,9 +20,7 @@ from tests.e2e.lines import LineClient
 from tests.e2e.plain import UNSAID, PlainClient
 from tests.e2e.resident import command, found, prompt
 
-pytestmark = [
-    pytest.mark.long,
-]
+pytestmark = pytest.mark.long
 SAID = "this window has its own daemon"
 
 

@@ -13,9 +13,7 @@ from sidecar.workspace.trust import NAME as TRUSTED
 from tests.e2e.plain import PlainClient
 from tests.e2e.resident import Open, about, command, is_gone, until
 
-pytestmark = [
-    pytest.mark.long,
-]
+pytestmark = pytest.mark.long
 SOON = 15.0
 """Seconds: far below the minute that `stop` may take, as no turn runs."""
 

@@ -44,7 +44,6 @@ def refused(user: User, remote: str, **given: Any) -> tuple[int, str]:
         "ssh://-oProxyCommand=touch {mark}/x",
         "-oProxyCommand=x:y",
         "a\nb",
-        "",
         "nowhere",
     ],
 )
@@ -52,9 +51,8 @@ def test_an_address_that_could_run_something_is_refused(make: Make, remote: str)
     ada = make("ada")
     session, mark = ada.new(), ada.home / "mark"
     ada.say(session, "hello")
-    if remote:
-        code, said = refused(ada, remote.format(mark=mark))
-        assert code == INVALID, said
+    code, said = refused(ada, remote.format(mark=mark))
+    assert code == INVALID, said
     assert not mark.exists()
 
 
@@ -83,7 +81,7 @@ def test_what_a_project_configures_is_not_obeyed(make: Make, tmp_path: Path) -> 
         path.chmod(0o755)
         (ada.folder / ".git/hooks" / hook).write_text(path.read_text())
     before = git("status", "--porcelain", "--branch", cwd=ada.folder)
-    mark.unlink(missing_ok=True)
+    mark.unlink()
     index = (ada.folder / ".git/index").read_bytes()
     assert len(ada.sync("origin")["sent"]) == 1
     assert refs(ada.remote).keys() == {session}
@@ -91,7 +89,7 @@ def test_what_a_project_configures_is_not_obeyed(make: Make, tmp_path: Path) -> 
     assert not mark.exists()
     assert (ada.folder / ".git/index").read_bytes() == index
     assert refs(ada.folder / ".git") == {}
-    assert "main" in before
+    assert git("status", "--porcelain", "--branch", cwd=ada.folder) == before
 
 
 def test_an_untrusted_folder_chooses_no_remote(make: Make) -> None:
@@ -165,8 +163,9 @@ def piece(user: User, name: str, change: Callable[[list[Any]], None]) -> None:
 
     def plumbing(*arguments: str, given: bytes = b"") -> bytes:
         done = subprocess.run(
-            ("git", *arguments), input=given, cwd=user.remote, capture_output=True, check=True
-        )
+            ("git", *arguments), input=given, cwd=user.remote, capture_output=True, check=True,
+            timeout=60,
+        )  # fmt: skip
         return done.stdout.strip() if given else done.stdout
 
     commit, path = refs(user.remote)[name], "000001.00.sidecar"

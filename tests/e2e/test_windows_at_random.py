@@ -12,9 +12,7 @@ import pytest
 from tests.e2e.plain import PlainClient, Refused
 from tests.e2e.resident import Open, about, busy, prompt, seqs, until
 
-pytestmark = [
-    pytest.mark.long,
-]
+pytestmark = pytest.mark.long
 
 WINDOWS = 8
 SECONDS = 4.0

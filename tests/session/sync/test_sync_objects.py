@@ -12,6 +12,7 @@ from tests.e2e.sync_users import bare, git, refs
 from tests.fakes.scripted_model import says
 from tests.session import inside
 from tests.session.conftest import Desk, World
+from tests.session.transfer.test_moving import away
 
 LARGEST = 2_000
 
@@ -39,9 +40,7 @@ async def test_a_large_piece_lies_in_several_objects(
     assert max(sizes.values()) == LARGEST
     assert {path[:6] for path in sizes} == {"000001", "000002"}
     assert len(sizes) > 8
-    other = World(world.folder.with_name("other"), world.workspace, world.time + 1000)
-    other.config, other.minted = world.config, world.minted + 1000
-    async with other.daemon() as desk:
+    async with away(world).daemon() as desk:
         (came,) = (await synced(desk, remote, name)).received
         assert inside.messages(await desk.sessions.get(came.session_id)) == messages
         assert (await desk.store.verify()).problems == ()
