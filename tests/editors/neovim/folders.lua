@@ -77,9 +77,48 @@ local function the_folder_stays()
   h.equal(require("sidecar.config").root(), folder)
 end
 
+--- Renames a session, and gives whether this Neovim is told of it.
+local function hears_of(id)
+  local told, renamed = false, false
+  local update = daemon.handlers["session/update"]
+  daemon.handlers["session/update"] = function(params)
+    told = told or params.sessionId == id
+  end
+  daemon.request("session/rename", { sessionId = id, title = "Another title" }, function(_, err)
+    renamed = not err
+  end)
+  h.wait("another title", function()
+    return renamed
+  end)
+  daemon.handlers["session/update"] = update
+  return told
+end
+
+local function a_session_that_was_left_while_it_came_is_let_go_of()
+  local left, ended = session.id, 0
+  another()
+  local kept = session.id
+  session.open(left, function()
+    ended = ended + 1
+  end)
+  session.open(kept, function(problem)
+    assert(not problem and session.id == kept, "another session is open")
+    ended = ended + 1
+  end)
+  -- What is asked behind the answers is answered behind what they led to.
+  h.wait("the session that was opened last", function()
+    return ended > 0 and session.meter.sessionId == kept
+  end)
+  listed(folder)
+  h.equal(hears_of(kept), true)
+  h.equal(hears_of(left), false)
+  h.equal(ended, 1)
+end
+
 h.play(function()
   h.setup({ options = { model = "offline", workspaceTrusted = true } })
   h.wait_for_meter()
   a_question_of_another_session_names_it()
   the_folder_stays()
+  a_session_that_was_left_while_it_came_is_let_go_of()
 end)

@@ -25,11 +25,6 @@ local function memory()
   return ("%s/sidecar/%s"):format(vim.fn.stdpath("data"), vim.fn.sha256(config.root()))
 end
 
-local function remember(id)
-  vim.fn.mkdir(vim.fn.fnamemodify(memory(), ":h"), "p")
-  vim.fn.writefile({ id }, memory())
-end
-
 function M.say(text, level)
   vim.notify("Sidecar: " .. text, level or vim.log.levels.INFO)
 end
@@ -55,10 +50,10 @@ function M.ask(method, params, done)
   end)
 end
 
-local function became(id, result)
-  M.id, M.read_only = id, result.readOnly or false
-  M.options = result.configOptions or {}
-  remember(id)
+local function became(result)
+  M.read_only, M.options = result.readOnly or false, result.configOptions or {}
+  vim.fn.mkdir(vim.fn.fnamemodify(memory(), ":h"), "p")
+  vim.fn.writefile({ M.id }, memory())
   if M.read_only then
     M.say("another window writes this session; here it can only be read. :Sidecar new begins another.")
   end
@@ -71,17 +66,18 @@ local function became(id, result)
     end
     vim.cmd("redrawstatus!")
   end)
-  local run = waiting or function() end
+  local run = waiting
   waiting = nil
-  run()
+  if run then
+    run()
+  end
 end
 
 --- Runs something once a session is open: now, or when the daemon has opened one.
 function M.when_open(run)
   if M.id and daemon.state == "ready" then
     return run()
-  end
-  if daemon.state == "off" then
+  elseif daemon.state == "off" then
     daemon.start()
   end
   waiting = run
@@ -90,25 +86,31 @@ function M.when_open(run)
   end
 end
 
+--- Lets another window write a session, unless a turn runs.
+local function let_go(id)
+  if id and M.running == 0 then
+    daemon.request("session/close", { sessionId = id }, function() end)
+  end
+end
+
 local function clear(id)
   if id ~= M.id then
-    if M.id and M.running == 0 then
-      -- Another window may write it now.
-      daemon.request("session/close", { sessionId = M.id }, function() end)
-    end
+    let_go(M.id)
     M.title = ""
   end
   M.id = id
   M.on_change()
 end
 
---- Opens a stored session; its history comes as updates. `done(error)`.
+--- Opens a stored session; its history comes as updates. `done(error)`, unless another is opened meanwhile.
 function M.open(id, done)
   clear(id)
   daemon.request("session/load", { sessionId = id, cwd = config.root(), replay = true }, function(result, err)
-    -- Another may have been opened meanwhile.
-    if result and id == M.id then
-      became(id, result)
+    if id ~= M.id then
+      -- It was closed before it was there, and is open now.
+      return result and let_go(id)
+    elseif result then
+      became(result)
     end
     if done then
       done(err)
@@ -120,12 +122,9 @@ end
 
 function M.create(params, done)
   params = vim.tbl_extend("force", params or {}, { cwd = config.root() })
-  daemon.request("session/new", params, function(result, err)
-    if err then
-      return failed(err)
-    end
+  M.ask("session/new", params, function(result)
     clear(result.sessionId)
-    became(result.sessionId, result)
+    became(result)
     if done then
       done()
     end
@@ -136,8 +135,7 @@ end
 function M.resume()
   documents.open_all()
   M.running = 0
-  local ours = M.id
-  local file = memory()
+  local ours, file = M.id, memory()
   local last = ours or (config.values.resume and vim.fn.filereadable(file) == 1 and vim.fn.readfile(file)[1]) or nil
   if not last then
     return M.create()
