@@ -105,13 +105,15 @@ local function a_session_that_was_left_while_it_came_is_let_go_of()
     assert(not problem and session.id == kept, "another session is open")
     ended = ended + 1
   end)
-  -- What is asked behind the answers is answered behind what they led to.
   h.wait("the session that was opened last", function()
-    return ended > 0 and session.meter.sessionId == kept
+    return ended > 0
   end)
-  listed(folder)
   h.equal(hears_of(kept), true)
-  h.equal(hears_of(left), false)
+  local tries = 0
+  repeat
+    tries = tries + 1
+  until not hears_of(left) or tries == 50
+  assert(tries < 50, "the session that was left is open")
   h.equal(ended, 1)
 end
 
