@@ -109,8 +109,9 @@ end
 
 function commands.handoff(text)
   given_or_asked(text, { prompt = "Sidecar: what is the next session for? " }, function(goal)
+    local from = session.id
     session.ask("session/handoff", { goal = goal }, function(result)
-      session.create({ from = session.id }, function()
+      session.create({ from = from }, function()
         chat.open()
         chat.set_input(result.draft)
       end)
