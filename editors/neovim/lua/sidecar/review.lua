@@ -200,20 +200,22 @@ actions["keep-hunk"] = function(place)
 end
 
 actions["undo-review"] = function()
-  local last = table.remove(done)
+  local last = done[#done]
   if type(last) == "string" then
     documents.check_disk()
     local params = { sessionId = turn.session, checkpointId = last }
     local move = { method = "checkpoint/redo", params = params, title = "Undo the taking back", verb = "Undo it" }
     return go(move, function(_, err)
       if err then
-        done[#done + 1] = last
         session.say(err.message, vim.log.levels.ERROR)
+      elseif done[#done] == last then
+        table.remove(done)
       end
       documents.check_disk()
       look()
     end)
   end
+  table.remove(done)
   for _, one in ipairs(last or {}) do
     kept[one] = nil
   end
