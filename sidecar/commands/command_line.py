@@ -6,11 +6,16 @@ from typing import Annotated, Literal
 
 import typer
 
+from sidecar.commands.completion import know_shells, session_ids
 from sidecar.commands.setup_commands import WholeHelp, declare_setup
 from sidecar.commands.sync_line import declare_sync
 
 _SESSION_HELP = "Its id or the beginning of it, or a folder for its newest session."
-_FOUND_HELP = f"{_SESSION_HELP[:-1]}; else the newest of the current folder."
+_SESSION = typer.Argument(help=_SESSION_HELP, autocompletion=session_ids)
+_FOUND = typer.Argument(
+    help=f"{_SESSION_HELP[:-1]}; else the newest of the current folder.",
+    autocompletion=session_ids,
+)
 _LAST_HELP = "The newest session of all."
 _OVERWRITE_HELP = "Replace a file that is there."
 _JSON = typer.Option("--json", help="Print JSON.")
@@ -18,6 +23,7 @@ _JSON = typer.Option("--json", help="Print JSON.")
 
 def commands() -> typer.Typer:
     """Declares all commands; `docs/reference/commands` is made from these."""
+    know_shells()
     app = typer.Typer(
         cls=WholeHelp,
         add_completion=False,
@@ -80,14 +86,11 @@ def commands() -> typer.Typer:
         here: Annotated[bool, typer.Option(help="Only those of the current folder.")] = False,
         limit: Annotated[int, typer.Option(help="At most this many.")] = 50,
         search: Annotated[str, typer.Option(help="Only those with these words in a text.")] = "",
-        ids: Annotated[
-            bool, typer.Option("--ids", help="Ids and titles alone, for shells.")
-        ] = False,
     ) -> None:
         """List recorded sessions, newest first."""
         from sidecar.commands.sessions_command import show
 
-        sys.exit(show(Path.cwd() if here else None, limit, search, ids=ids))
+        sys.exit(show(Path.cwd() if here else None, limit, search))
 
     _looking(app)
     _going_back(app)
@@ -159,7 +162,7 @@ def commands() -> typer.Typer:
 def _looking(app: typer.Typer) -> None:
     @app.command()
     def inspect(
-        session: Annotated[str | None, typer.Argument(help=_FOUND_HELP)] = None,
+        session: Annotated[str | None, _FOUND] = None,
         last: Annotated[bool, typer.Option("--last", help=_LAST_HELP)] = False,
         as_json: Annotated[bool, _JSON] = False,
         sent: Annotated[bool, typer.Option("--sent", help="What is sent now, as text.")] = False,
@@ -173,7 +176,7 @@ def _looking(app: typer.Typer) -> None:
 
     @app.command()
     def report(
-        session: Annotated[str | None, typer.Argument(help=_FOUND_HELP)] = None,
+        session: Annotated[str | None, _FOUND] = None,
         path: Annotated[
             Path | None, typer.Argument(help="A file, or a folder; else the data folder's reports.")
         ] = None,
@@ -187,7 +190,7 @@ def _looking(app: typer.Typer) -> None:
 
     @app.command()
     def audit(
-        session: Annotated[str | None, typer.Argument(help=_FOUND_HELP)] = None,
+        session: Annotated[str | None, _FOUND] = None,
         last: Annotated[bool, typer.Option("--last", help=_LAST_HELP)] = False,
     ) -> None:
         """Print every decision about a session's context as JSON lines.
@@ -201,12 +204,11 @@ def _looking(app: typer.Typer) -> None:
 
 
 def _going_back(app: typer.Typer) -> None:
-    session_argument = typer.Argument(help=_SESSION_HELP)
     path_help = "Only this file or folder, relative to the session's folder."
 
     @app.command()
     def checkpoints(
-        session: Annotated[str | None, typer.Argument(help=_FOUND_HELP)] = None,
+        session: Annotated[str | None, _FOUND] = None,
         last: Annotated[bool, typer.Option("--last", help=_LAST_HELP)] = False,
         as_json: Annotated[bool, _JSON] = False,
     ) -> None:
@@ -217,7 +219,7 @@ def _going_back(app: typer.Typer) -> None:
 
     @app.command()
     def diff(
-        session: Annotated[str, session_argument],
+        session: Annotated[str, _SESSION],
         start: Annotated[
             str | None, typer.Argument(metavar="FROM", help="A checkpoint; else the first one.")
         ] = None,
@@ -233,7 +235,7 @@ def _going_back(app: typer.Typer) -> None:
 
     @app.command()
     def restore(  # noqa: PLR0913, PLR0917 - one for each option
-        session: Annotated[str, session_argument],
+        session: Annotated[str, _SESSION],
         checkpoint: Annotated[
             str | None, typer.Option(help="Go back to this checkpoint: its number, or its id.")
         ] = None,
@@ -278,7 +280,7 @@ def _going_back(app: typer.Typer) -> None:
 def _moving(app: typer.Typer) -> None:
     @app.command("export")
     def write_out(
-        session: Annotated[str | None, typer.Argument(help=_FOUND_HELP)] = None,
+        session: Annotated[str | None, _FOUND] = None,
         path: Annotated[
             Path | None, typer.Argument(help="A file, or a folder; else the data folder's exports.")
         ] = None,
@@ -317,7 +319,9 @@ def _moving(app: typer.Typer) -> None:
 
 
 def _leaving(app: typer.Typer) -> None:
-    sessions_argument = typer.Argument(help="Their ids, or the beginnings of them.")
+    sessions_argument = typer.Argument(
+        help="Their ids, or the beginnings of them.", autocompletion=session_ids
+    )
     days = typer.Option(help="Instead of the configured days; 0 is never.", min=0)
     mib = typer.Option(help="Instead of the configured MiB; 0 is no bound.", min=0)
 

@@ -2,20 +2,25 @@
 
 import asyncio
 import os
+import re
 from pathlib import Path
 
 from rich.table import Table
 
 from sidecar.commands.terminal import refused, shown, terminal, when
 from sidecar.config import load
-from sidecar.core.errors import StorageFailed
+from sidecar.core.errors import SidecarError, StorageFailed
 from sidecar.core.parts import JsonObject
-from sidecar.core.text.visible import visible
 from sidecar.daemon.stores import open_store
 from sidecar.store.format.values import SessionRow
 
+OFFERED = 200
+"""Sessions from which a shell chooses, the newest."""
+UNSAFE = re.compile(r"[^\w ,./-]")
+"""What a shell may give a meaning: zsh evaluates what it is offered."""
 
-def show(folder: Path | None, limit: int, search: str = "", *, ids: bool = False) -> int:
+
+def show(folder: Path | None, limit: int, search: str = "") -> int:
     if search:
         from sidecar.commands.search_command import find  # noqa: PLC0415 - a list needs none of it
 
@@ -25,10 +30,6 @@ def show(folder: Path | None, limit: int, search: str = "", *, ids: bool = False
         rows = asyncio.run(_rows(None if folder is None else str(folder.resolve()), limit))
     except StorageFailed as error:
         return refused(console, error.message)
-    if ids:
-        for row in rows:
-            print(f"{visible(row.id)}\t{visible(row.title or '(untitled)')}")
-        return 0
     if not rows:
         place = "" if folder is None else f" in {folder}"
         console.print(
@@ -44,6 +45,15 @@ def show(folder: Path | None, limit: int, search: str = "", *, ids: bool = False
         table.add_row(shown(row.id), when(_used(row)), str(row.turns), shown(_cost(row)), *about)
     console.print(table)
     return 0
+
+
+def offered(incomplete: str) -> list[tuple[str, str]]:
+    """Gives a shell ids and titles; none where the store fails, as nobody asked to hear why."""
+    try:
+        rows = asyncio.run(_rows(None, OFFERED))
+    except (SidecarError, OSError):
+        return []
+    return [(row.id, UNSAFE.sub("", row.title)) for row in rows if row.id.startswith(incomplete)]
 
 
 def _recorded(row: SessionRow) -> JsonObject:

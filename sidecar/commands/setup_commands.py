@@ -78,4 +78,4 @@ def declare_setup(app: typer.Typer) -> None:
         """
         from sidecar.commands.completion import script
 
-        sys.stdout.write(script(shell, typer.main.get_command(app)))
+        sys.stdout.write(script(shell))

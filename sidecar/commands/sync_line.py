@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from sidecar.commands.completion import session_ids
+
 
 def declare_sync(app: typer.Typer) -> None:
     @app.command("sync")
@@ -16,7 +18,10 @@ def declare_sync(app: typer.Typer) -> None:
         ] = None,
         session: Annotated[
             list[str] | None,
-            typer.Option(help="Only this session, by its id or its beginning; may be given again."),
+            typer.Option(
+                help="Only this session, by its id or its beginning; may be given again.",
+                autocompletion=session_ids,
+            ),
         ] = None,
         names: Annotated[
             list[str] | None,
