@@ -4,7 +4,9 @@ import json
 import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -16,13 +18,9 @@ _SPEC = re.compile(r"(.+?)(?:\[([^]]*)\])?")
 
 def adding(extra: str, prefix: str = sys.prefix) -> str:
     """Gives a line for a shell, with the extras that are there already."""
-    from importlib.util import find_spec  # noqa: PLC0415 - few lack an extra
-
     root = Path(prefix)
     try:
         if (receipt := root / "uv-receipt.toml").is_file():
-            import tomllib  # noqa: PLC0415 - as above
-
             return _by_uv(tomllib.loads(receipt.read_text("utf-8"))["tool"]["requirements"], extra)
         if (record := root / "pipx_metadata.json").is_file():
             spec = json.loads(record.read_text("utf-8"))["main_package"]["package_or_url"]
@@ -52,7 +50,7 @@ def _by_uv(requirements: list[Mapping[str, Any]], extra: str) -> str:
 
 
 def _source(extra: str) -> list[str]:
-    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - as above
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415
 
     try:
         told = json.loads(distribution(NAME).read_text("direct_url.json") or "{}")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from sidecar.commands.completion import know_shells, session_ids
-from sidecar.commands.setup_commands import WholeHelp, declare_setup
+from sidecar.commands.setup_commands import JSON, WholeHelp, declare_setup
 from sidecar.commands.sync_line import declare_sync
 
 _SESSION_HELP = "Its id or the beginning of it, or a folder for its newest session."
@@ -18,7 +18,6 @@ _FOUND = typer.Argument(
 )
 _LAST_HELP = "The newest session of all."
 _OVERWRITE_HELP = "Replace a file that is there."
-_JSON = typer.Option("--json", help="Print JSON.")
 
 
 def commands() -> typer.Typer:
@@ -51,7 +50,7 @@ def commands() -> typer.Typer:
 
     @app.command()
     def status(
-        as_json: Annotated[bool, _JSON] = False,
+        as_json: Annotated[bool, JSON] = False,
     ) -> None:
         """Show the daemon that windows share: its sessions, turns and windows."""
         from sidecar.commands.resident_command import status as show
@@ -112,7 +111,7 @@ def commands() -> typer.Typer:
             str, typer.Option(help="recorded (each model's), classic, opus, nocache, a JSON file.")
         ] = "recorded",
         vendor: Annotated[list[str] | None, typer.Option(help="By vendor: openai/gpt-5.5.")] = None,
-        as_json: Annotated[bool, _JSON] = False,
+        as_json: Annotated[bool, JSON] = False,
         html: Annotated[Path | None, typer.Option(help="Write a page with charts.")] = None,
         jobs: Annotated[int, typer.Option(help="Processes; 0: one a core.")] = 0,
         judge: Annotated[
@@ -164,7 +163,7 @@ def _looking(app: typer.Typer) -> None:
     def inspect(
         session: Annotated[str | None, _FOUND] = None,
         last: Annotated[bool, typer.Option("--last", help=_LAST_HELP)] = False,
-        as_json: Annotated[bool, _JSON] = False,
+        as_json: Annotated[bool, JSON] = False,
         sent: Annotated[bool, typer.Option("--sent", help="What is sent now, as text.")] = False,
     ) -> None:
         """Show a session's contents, its context, and each turn."""
@@ -210,7 +209,7 @@ def _going_back(app: typer.Typer) -> None:
     def checkpoints(
         session: Annotated[str | None, _FOUND] = None,
         last: Annotated[bool, typer.Option("--last", help=_LAST_HELP)] = False,
-        as_json: Annotated[bool, _JSON] = False,
+        as_json: Annotated[bool, JSON] = False,
     ) -> None:
         """List a session's checkpoints: turns, changed files, authors."""
         from sidecar.commands.checkpoints import show
@@ -328,7 +327,7 @@ def _leaving(app: typer.Typer) -> None:
     @app.command()
     def archive(
         sessions: Annotated[list[str] | None, sessions_argument] = None,
-        as_json: Annotated[bool, _JSON] = False,
+        as_json: Annotated[bool, JSON] = False,
     ) -> None:
         """Archive sessions into packed files; `sidecar import` restores archived sessions.
 
@@ -358,7 +357,7 @@ def _leaving(app: typer.Typer) -> None:
         rebuild: Annotated[
             bool, typer.Option("--rebuild", help="Rewrite an old file; nobody writes meanwhile.")
         ] = False,
-        as_json: Annotated[bool, _JSON] = False,
+        as_json: Annotated[bool, JSON] = False,
     ) -> None:
         """Run the hourly sweep now: old outputs, sessions to archive, free space."""
         from sidecar.commands.upkeep.prune_command import PruneChoices

@@ -2,16 +2,21 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 import typer.core
+
+if TYPE_CHECKING:
+    from typer._click import Context, HelpFormatter
+
+JSON = typer.Option("--json", help="Print JSON.")
 
 
 class WholeHelp(typer.core.TyperGroup):
     """Lists commands with their whole first sentence, wrapped to any width."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - not public
+    def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         shown = [(name, self.commands[name]) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([(name, str(one.help).partition("\n")[0]) for name, one in shown])
@@ -28,7 +33,7 @@ def declare_setup(app: typer.Typer) -> None:
             bool,
             typer.Option("--origin", help="Say which file and line, variable or editor gave it."),
         ] = False,
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        as_json: Annotated[bool, JSON] = False,
         cwd: Annotated[Path | None, folder_option] = None,
         options: Annotated[
             str, typer.Option(help="An editor's initializationOptions, as JSON.")
@@ -60,7 +65,7 @@ def declare_setup(app: typer.Typer) -> None:
 
     @app.command()
     def models(
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        as_json: Annotated[bool, JSON] = False,
     ) -> None:
         """List models with window and prices, and what is missing to use each."""
         from sidecar.commands.models_command import show

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from sidecar.commands.completion import session_ids
+from sidecar.commands.setup_commands import JSON
 
 
 def declare_sync(app: typer.Typer) -> None:
@@ -37,7 +38,7 @@ def declare_sync(app: typer.Typer) -> None:
         cwd: Annotated[
             Path | None, typer.Option(help="The folder whose sessions; else the current one.")
         ] = None,
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        as_json: Annotated[bool, JSON] = False,
     ) -> None:
         """Bring this folder's sessions and those on a git remote together.
 
