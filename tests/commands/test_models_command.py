@@ -72,5 +72,6 @@ def test_what_pickers_say_imports_no_list_of_prices() -> None:
         "m.configure(Config()); print(len([in_words(m.info(name)) for name in m.known]));"
         "assert 'genai_prices' not in sys.modules"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=True, stdout=-1, text=True)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
     assert int(done.stdout) > 30

@@ -91,7 +91,8 @@ def test_a_tag_is_of_the_version_and_the_changelog_has_it(
 
 
 def test_there_is_one_changelog() -> None:
-    listed = subprocess.check_output(["git", "ls-files", "*CHANGELOG*"], cwd=ROOT, text=True)
+    command = ["git", "ls-files", "*CHANGELOG*"]
+    listed = subprocess.check_output(command, cwd=ROOT, text=True, timeout=30)
     assert listed.split() == ["CHANGELOG.md"]
     package = json.loads((ROOT / "editors/vscode/package.json").read_text("utf-8"))
     assert "cp ../../CHANGELOG.md ." in package["scripts"]["package"]
