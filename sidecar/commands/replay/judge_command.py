@@ -12,7 +12,7 @@ from pathlib import Path
 from sidecar.commands.replay.asker import Asker, UnreadAnswer
 from sidecar.commands.replay.judge_tables import show_json, show_tables
 from sidecar.commands.replay.replay_command import Options, ended, settings_of, with_paths
-from sidecar.commands.terminal import INTERRUPTED, put_out, say
+from sidecar.commands.terminal import INTERRUPTED, many, put_out, say
 from sidecar.config import OFFLINE_MODEL, Config, load, user_file
 from sidecar.core.errors import BadRequest, ModelFailed, innermost
 from sidecar.core.parts import Usage
@@ -208,11 +208,10 @@ def _say_estimate(cases: Sequence[Case], info: ModelInfo) -> None:
     expected = [usage for case in cases for usage in (*case.summaries, *case.asking)]
     costs = [price(info, usage) for usage in expected]
     total = sum(expected, Usage())
-    many = "1 session" if len(cases) == 1 else f"{len(cases)} sessions"
     known = [cost for cost in costs if cost is not None]
     usd = _usd(sum(known, Decimal(0)) if len(known) == len(costs) else None)
     say(
-        f"asking {info.id} about {many} in {len(expected)} requests: about "
+        f"asking {info.id} about {many(len(cases), 'session')} in {len(expected)} requests: about "
         f"{total.prompt:,} tokens in, {total.output:,} out, {usd} (an estimate)"
     )
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from sidecar.commands.terminal import many
 from sidecar.config import Config
 from sidecar.core.files.tree import MIB
 from sidecar.core.text.visible import visible, whole_letters
@@ -68,23 +69,22 @@ def _beside(data_dir: Path) -> Iterator[str]:
         files = [path for path in (data_dir / name).rglob("*") if path.is_file()]
         if files:
             size = sum(path.stat().st_size for path in files)
-            many = "1 file" if len(files) == 1 else f"{len(files)} files"
-            yield f"{name}: {in_bytes(size)} in {many} beside the store"
+            yield f"{name}: {in_bytes(size)} in {many(len(files), 'file')} beside the store"
 
 
 def remotes(data_dir: Path) -> Iterator[Finding]:
     """Tells of git remotes: which folders' sessions go there, and how many lie there by now."""
     for known in known_remotes(data_dir):
         folders = sorted({mark.folder for mark in known.marks.values()} | known.folders)
-        number = "1 session" if len(known.marks) == 1 else f"{len(known.marks)} sessions"
         where = ", ".join(map(visible, folders)) or "no folder"
         waiting = (
             f"; {left} deleted here wait to be removed there"
             if (left := len(known.marks.keys() & set(removed_names(data_dir))))
             else ""
         )
+        told = f"{known.shown}: {many(len(known.marks), 'session')} of {where}{waiting}"
         advice = "`sidecar sync` removes them" if waiting else ""
-        yield Finding("ok", "git remote", f"{known.shown}: {number} of {where}{waiting}", advice)
+        yield Finding("ok", "git remote", told, advice)
 
 
 def in_bytes(number: int) -> str:
