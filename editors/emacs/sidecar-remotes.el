@@ -10,6 +10,7 @@
 ;;; Code:
 
 (require 'sidecar-daemon)
+(require 'sidecar-search)
 
 (declare-function sidecar-chat "sidecar-chat")
 
@@ -33,7 +34,7 @@
 (defun sidecar-remotes--titles (sent)
   "Say what is SENT."
   (if (seq-empty-p sent) "nothing yet"
-    (mapconcat (lambda (one) (format "%s (%d messages, %d bytes)" (plist-get one :title)
+    (mapconcat (lambda (one) (format "%s (%d messages, %d bytes)" (sidecar-search--title one)
                                      (plist-get one :messages) (plist-get one :size)))
                sent ", ")))
 
@@ -57,12 +58,11 @@
          (listed (apply #'sidecar-call desk :session/listRemote
                         :cwd (sidecar-desk-root desk) (and remote (list :remote remote))))
          (lines (mapcar (lambda (one)
-                          (cons (format "%s  %s  %d turns  %s" (substring (plist-get one :updatedAt) 0 10)
-                                        (plist-get one :title) (plist-get one :turns)
-                                        (plist-get one :name))
+                          (cons (format "%s  %d turns  %s" (sidecar-search--name one)
+                                        (plist-get one :turns) (plist-get one :name))
                                 one))
                         (plist-get listed :sessions)))
-         (one (cdr (assoc (if lines (completing-read "Open: " lines nil t)
+         (one (cdr (assoc (if lines (sidecar-search--choose lines)
                             (user-error "No session lies on %s" (plist-get listed :remote)))
                           lines)))
          (here (plist-get one :sessionId))

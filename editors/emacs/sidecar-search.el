@@ -85,9 +85,13 @@ Give an alist from lines to a session and its match, or to where to go on."
 
 (defun sidecar-search--name (session)
   "Say in a few words when SESSION was used last, and how it is called."
+  (format "%s  %s" (substring (plist-get session :updatedAt) 0 10)
+          (sidecar-search--title session)))
+
+(defun sidecar-search--title (session)
+  "Say how SESSION is called."
   (let ((title (plist-get session :title)))
-    (format "%s  %s" (substring (plist-get session :updatedAt) 0 10)
-            (if (string-empty-p title) "new session" (sidecar-visible-line title)))))
+    (if (string-empty-p title) "new session" (sidecar-visible-line title))))
 
 (defun sidecar-search--show (desk part)
   "Show the chat of DESK, with point on PART if there is one."

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from sidecar import __version__
-from sidecar.commands.terminal import many, refused, shown, terminal
-from sidecar.core.text.visible import visible_json
+from sidecar.commands.terminal import refused, shown, terminal
+from sidecar.core.text.visible import many, visible_json
 from sidecar.daemon.attach import greet
 from sidecar.daemon.rendezvous import paths_beside, reached, socket_path
 

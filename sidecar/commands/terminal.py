@@ -68,10 +68,6 @@ def put_out(show: Callable[[], None]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def many(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
 def say_each(console: Console, notes: Iterable[str]) -> None:
     for note in notes:
         console.print(shown(f"- {note}"), soft_wrap=True)

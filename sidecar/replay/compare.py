@@ -111,6 +111,11 @@ class PolicyTally:
     verbatim: VerbatimTally = field(default_factory=VerbatimTally)
     alike: float = 0.0
 
+    @property
+    def with_rereads(self) -> float:
+        """USD with what it costs to read again text that an edit needed and that was gone."""
+        return self.cost + self.verbatim.reread_cost
+
     def add(self, other: "PolicyTally") -> None:
         self.peak = max(self.peak, other.peak)
         self.causes.update(other.causes)

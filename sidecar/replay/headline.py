@@ -10,7 +10,8 @@ from math import ceil
 from statistics import median
 
 from sidecar.core.plans.plan import Rates
-from sidecar.replay.compare import PolicyTally, ReplayedSession, Subagents
+from sidecar.core.text.visible import many
+from sidecar.replay.compare import ReplayedSession, Subagents
 from sidecar.replay.money.session_money import Charge, SessionMoney
 
 MINUS = "\N{MINUS SIGN}"
@@ -72,10 +73,6 @@ class Headline:
         return self.here / self.paid - 1 if self.paid else 0.0
 
 
-def cost_here(one: PolicyTally) -> float:
-    return one.cost + one.verbatim.reread_cost
-
-
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Sessions with usage, in order; `aside`: USD of files with subagents' requests alone."""
@@ -100,7 +97,7 @@ def compared(
         paid, aside = _sums(_fresh(money.charges, seen))
         whole, _ = _sums(money.charges)
         share = paid / whole if whole else 1.0
-        ours = cost_here(session.tallies[policy])
+        ours = session.tallies[policy].with_rereads
         found[number] = Compared(session, money, paid, aside, share, ours)
     more = sum(charge.usd for one in alone for charge in _fresh(one.charges, seen))
     return Comparison(tuple(found[number] for number in sorted(found)), more)
@@ -144,11 +141,11 @@ def headline(found: Comparison) -> Headline | None:
 
 def told(head: Headline) -> str:
     """The sentence, and whether the difference is one."""
-    many = "1 session" if head.sessions == 1 else f"{head.sessions:,} sessions"
     within = max(1, ceil(100 * head.error))
     figures = (
-        f"{many}: you paid {head.paid:,.2f} USD; here {head.here:,.2f}, {percent(head.change)}, "
-        f"re-reads included, ±{within} % by simulation"
+        f"{many(head.sessions, 'session')}: you paid {head.paid:,.2f} USD; "
+        f"here {head.here:,.2f}, {percent(head.change)}, re-reads included, "
+        f"±{within} % by simulation"
     )
     if abs(round(100 * head.change)) <= within:
         return f"{figures}: no difference that can be told."

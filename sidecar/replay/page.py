@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from sidecar.core.policies import DEFAULT
+from sidecar.core.text.visible import many
 from sidecar.replay.charts import Dot, bars, scatter, timeline
 from sidecar.replay.compare import ReplayedSession, Settings, totals
 from sidecar.replay.headline import Comparison, caveats, headline, prices_told, told
@@ -38,7 +39,7 @@ def page(sessions: Sequence[ReplayedSession], found: Comparison, settings: Setti
     dearest = sorted(sessions, key=lambda s: -s.tallies[0].cost)[:MOST_CHARTS]
     charts = "".join(session_card(session, settings.window) for session in dearest)
     return framed(
-        f"{_many(len(sessions), 'recorded session')}, replayed",
+        f"{many(len(sessions), 'recorded session')}, replayed",
         f"{_money(found, len(sessions), settings)}"
         f"<p>Window {settings.window:,} tokens. The recorded answers are "
         "played as they were; only what the model would have been shown differs.</p>"
@@ -82,7 +83,7 @@ def _comparison(sessions: Sequence[ReplayedSession], settings: Settings) -> str:
     table += f"<p>{legend(columns)}</p>"
     if len(sums) == 1:
         return table
-    costs = [(one.policy, one.cost + one.verbatim.reread_cost) for one in sums]
+    costs = [(one.policy, one.with_rereads) for one in sums]
     kept = (share(one.verbatim.lines_kept, one.verbatim.lines) for one in sums)
     dots = [Dot(name, cost, far) for (name, cost), far in zip(costs, kept, strict=True)]
     return (
@@ -95,18 +96,14 @@ def _comparison(sessions: Sequence[ReplayedSession], settings: Settings) -> str:
 
 def session_card(session: ReplayedSession, window: int, heading: str = "") -> str:
     one = session.tallies[0]
-    shown = f"{_many(session.requests, 'request')}, {one.cost:.2f} USD here, simulated"
+    shown = f"{many(session.requests, 'request')}, {one.cost:.2f} USD here, simulated"
     why = "".join(
         f"<li>before request {r.step}: {escape(r.cause)}, {escape(r.reason)}</li>"
         for r in session.rewrites
     )
-    count = _many(len(session.rewrites), "rewrite")
+    count = many(len(session.rewrites), "rewrite")
     reasons = f"<details><summary>{count}</summary><ol>{why}</ol></details>" if why else ""
     return (
         f'<div class="card"><h3>{escape(heading or session.name)}</h3><p>{shown}</p>'
         f"{timeline(session, window)}{reasons}</div>"
     )
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

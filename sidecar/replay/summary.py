@@ -77,13 +77,9 @@ def reference_of(sums: Iterable[PolicyTally]) -> PolicyTally | None:
 def figures(one: PolicyTally, reference: PolicyTally | None) -> Mapping[str, str]:
     kept, requests = one.verbatim, max(1, one.requests)
     over = f" ({one.over} over)" if one.over else ""
-    ratios = {
-        "ratio": _ratio(one, reference, alike=False),
-        "alike": _ratio(one, reference, alike=True),
-    }
     return {
         "cost $": f"{one.cost:.2f}",
-        **(ratios if reference is not None else {}),
+        **({} if reference is None else _ratios(one, reference)),
         "edits": f"{share(kept.edits_kept, kept.edits):.3f}",
         "far edits": f"{share(kept.far_edits_kept, kept.far_edits):.3f}",
         "far lines": f"{share(kept.lines_kept, kept.lines):.3f}",
@@ -101,13 +97,12 @@ def figures(one: PolicyTally, reference: PolicyTally | None) -> Mapping[str, str
     }
 
 
-def _ratio(one: PolicyTally, reference: PolicyTally | None, *, alike: bool) -> str:
-    if reference is None:
-        return "-"
-    own, other = (
-        (tally.alike if alike else tally.cost) + tally.verbatim.reread_cost
-        for tally in (one, reference)
-    )
+def _ratios(one: PolicyTally, reference: PolicyTally) -> Mapping[str, str]:
+    alike = (tally.alike + tally.verbatim.reread_cost for tally in (one, reference))
+    return {"ratio": _ratio(one.with_rereads, reference.with_rereads), "alike": _ratio(*alike)}
+
+
+def _ratio(own: float, other: float) -> str:
     return f"{own / other:.3f}" if other else "-"
 
 
@@ -150,7 +145,7 @@ def _verbatim(one: PolicyTally) -> JsonObject:
         "continuation": share(found.stood, found.later),
         "restoration": share(found.came_back, found.later - found.stood),
         "rereadsPer100": round(100 * found.rereads / max(1, one.requests), 3),
-        "costWithRereads": round(one.cost + found.reread_cost, 6),
+        "costWithRereads": round(one.with_rereads, 6),
         "costAlike": round(one.alike + found.reread_cost, 6),
     }
 
@@ -187,6 +182,10 @@ def _headline(head: Headline | None) -> JsonObject | None:
     }
 
 
+def _usd(cost: float | None) -> float | None:
+    return None if cost is None else round(cost, 6)
+
+
 def _session(session: ReplayedSession, money: Compared | None) -> JsonObject:
     damaged: list[Json] = [{"line": d.line, "why": d.why} for d in session.damaged]
     rewrites: list[Json] = [
@@ -204,12 +203,12 @@ def _session(session: ReplayedSession, money: Compared | None) -> JsonObject:
         "session": session.name,
         "format": session.format,
         "requests": session.requests,
-        "recordedCost": None if session.recorded is None else round(session.recorded, 6),
-        "paid": None if money is None else round(money.paid + money.aside, 6),
-        "here": None if money is None else round(money.here + money.aside, 6),
-        "recordedWaySimulated": None if money is None else round(money.theirs, 6),
-        "hereSimulated": None if money is None else round(money.ours, 6),
-        "subagents": None if money is None else round(money.aside, 6),
+        "recordedCost": _usd(session.recorded),
+        "paid": _usd(None if money is None else money.paid + money.aside),
+        "here": _usd(None if money is None else money.here + money.aside),
+        "recordedWaySimulated": _usd(None if money is None else money.theirs),
+        "hereSimulated": _usd(None if money is None else money.ours),
+        "subagents": _usd(None if money is None else money.aside),
         "copy": money is not None and not money.share,
         "costs": {one.policy: round(one.cost, 6) for one in session.tallies},
         "rewrites": rewrites,

@@ -44,7 +44,7 @@ LEGEND = (
 
 def vendor_figures(one: VendorReplay) -> Mapping[str, str]:
     ours, plain = one.tallies()
-    cost = ours.cost + ours.verbatim.reread_cost
+    cost = ours.with_rereads
     return {
         "cost $": f"{cost:.2f}",
         "carrying on $": f"{plain.cost:.2f}",

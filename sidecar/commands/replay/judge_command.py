@@ -12,11 +12,12 @@ from pathlib import Path
 from sidecar.commands.replay.asker import Asker, UnreadAnswer
 from sidecar.commands.replay.judge_tables import show_json, show_tables
 from sidecar.commands.replay.replay_command import Options, ended, settings_of, with_paths
-from sidecar.commands.terminal import INTERRUPTED, many, put_out, say
+from sidecar.commands.terminal import INTERRUPTED, put_out, say
 from sidecar.config import OFFLINE_MODEL, Config, load, user_file
 from sidecar.core.errors import BadRequest, ModelFailed, innermost
 from sidecar.core.parts import Usage
 from sidecar.core.prompt.pricing import ModelInfo, money, price
+from sidecar.core.text.visible import many
 from sidecar.daemon.clock_and_ids import read_clock
 from sidecar.model.catalogue import lookup
 from sidecar.model.models import Models

@@ -6,13 +6,13 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from sidecar.commands.terminal import PIPED_WIDTH, many, shown
+from sidecar.commands.terminal import PIPED_WIDTH, shown
+from sidecar.core.text.visible import many
 from sidecar.replay.compare import ReplayedSession, Settings, totals
 from sidecar.replay.headline import (
     Compared,
     Comparison,
     caveats,
-    cost_here,
     headline,
     percent,
     prices_told,
@@ -78,14 +78,14 @@ def show_sessions(
     if wide:
         table.add_column("why", overflow="fold", min_width=12)
     money = {id(one.session): one for one in found.sessions}
-    dearest = sorted(sessions, key=lambda session: -cost_here(session.tallies[0]))[:MOST_ROWS]
+    dearest = sorted(sessions, key=lambda session: -session.tallies[0].with_rereads)[:MOST_ROWS]
     for session in dearest:
         one = session.tallies[0]
         why = _counted({WHY.get(cause, cause): n for cause, n in one.causes.items()})
         table.add_row(
             shown(session.name),
             *((str(session.requests),) if wide else ()),
-            *_money(cost_here(one), money.get(id(session))),
+            *_money(one.with_rereads, money.get(id(session))),
             str(one.rewrites),
             *((why,) if wide else ()),
         )

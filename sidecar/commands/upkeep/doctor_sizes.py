@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from sidecar.commands.terminal import many
 from sidecar.config import Config
 from sidecar.core.files.tree import MIB
-from sidecar.core.text.visible import visible, whole_letters
+from sidecar.core.text.visible import many, visible, whole_letters
 from sidecar.session.sync.sync_files import known_remotes, removed_names
 from sidecar.session.transfer.quotas import near_quotas
 from sidecar.store.connection.store_files import ARCHIVE, EXPORTS, MILESTONES, SYNC

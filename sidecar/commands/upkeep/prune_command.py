@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 
-from sidecar.commands.terminal import INTERRUPTED, many, refused, say_each, shown, terminal
+from sidecar.commands.terminal import INTERRUPTED, refused, say_each, shown, terminal
 from sidecar.config import Config, load
 from sidecar.config.retention import Retention
 from sidecar.core.errors import SidecarError, StorageFailed
 from sidecar.core.parts import JsonObject, Millis
-from sidecar.core.text.visible import visible_json
+from sidecar.core.text.visible import many, visible_json
 from sidecar.daemon.clock_and_ids import read_clock
 from sidecar.daemon.stores import open_store
 from sidecar.session.transfer.archive import Ground, settle

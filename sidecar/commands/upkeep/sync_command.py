@@ -16,10 +16,10 @@ from sidecar_client.messages import RemoteSession, SessionSyncResult, SyncedSess
 
 from sidecar.commands.own_daemon import own_daemon
 from sidecar.commands.session_names import whole_ids
-from sidecar.commands.terminal import many, refused, say_each, shown, terminal
+from sidecar.commands.terminal import refused, say_each, shown, terminal
 from sidecar.core.errors import SidecarError as SidecarFailed
 from sidecar.core.parts import Json
-from sidecar.core.text.visible import visible_json
+from sidecar.core.text.visible import many, visible_json
 
 T = TypeVar("T")
 

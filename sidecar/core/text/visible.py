@@ -129,3 +129,8 @@ def _spelt(letter: str) -> str:
 
 def _escaped(letter: str) -> str:
     return "\\u007f" if letter == "\x7f" else json.dumps(letter)[1:-1]
+
+
+def many(number: int, what: str) -> str:
+    """Counts things in English."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

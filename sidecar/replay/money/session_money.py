@@ -89,7 +89,7 @@ def session_money(
         {one.model: pricing.find(one.model) for one in bill},
         pricing.of is not None and any(one.cost is not None for one in bill),
         hour,
-        _unsaid(conversation, pricing),
+        _unsaid(conversation, rates),
     )
 
 
@@ -108,8 +108,7 @@ def _listed(one: BilledRequest, pricing: Pricing) -> float:
     return recorded_cost(one.usage, pricing.rates(one.model).at(one.usage.prompt))
 
 
-def _unsaid(conversation: Conversation, pricing: Pricing) -> float:
-    rates = pricing.rates(model_of(conversation))
+def _unsaid(conversation: Conversation, rates: Rates) -> float:
     return sum(
         (request.output - request.usage.output) * rates.at(request.usage.prompt).output
         for request in conversation.requests

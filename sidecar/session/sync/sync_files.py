@@ -5,8 +5,6 @@ or archived wait until their refs are gone.
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING
 from sidecar.session.sync.sync_plan import Mark
 from sidecar.store.connection.store_faults import storage_failed
 from sidecar.store.connection.store_files import REMOVED, SYNC, make_folder
+from sidecar.workspace.files import write_atomically
 
 if TYPE_CHECKING:
     # `sidecar doctor` needs nothing that asks git.
@@ -55,16 +54,7 @@ def keep_remote(data: Path, remote: "Remote", known: KnownRemote) -> None:
     path = _path(data, remote.key)
     try:
         make_folder(path.parent)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(body, file)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_atomically(path, json.dumps(body), private=True)
     except OSError as error:
         raise storage_failed(error) from error
 

@@ -16,8 +16,9 @@ def leave_word(data: Path, row: SessionRow) -> None:
     """
     if (data / SYNC).is_dir():
         with suppress(OSError, ValueError):
-            make_folder(data / SYNC / REMOVED)
-            ((data / SYNC / REMOVED) / Path(synced_as(row)).name).touch()
+            word = _word(data, row)
+            make_folder(word.parent)
+            word.touch()
 
 
 def forget_copies(data: Path) -> None:
@@ -29,4 +30,9 @@ def forget_copies(data: Path) -> None:
 def take_word_back(data: Path, row: SessionRow) -> None:
     """Blocks."""
     with suppress(OSError, ValueError):
-        ((data / SYNC / REMOVED) / Path(synced_as(row)).name).unlink()
+        _word(data, row).unlink()
+
+
+def _word(data: Path, row: SessionRow) -> Path:
+    # A name may come from elsewhere.
+    return data / SYNC / REMOVED / Path(synced_as(row)).name

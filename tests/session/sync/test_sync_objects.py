@@ -12,7 +12,7 @@ from tests.e2e.sync_users import bare, git, refs
 from tests.fakes.scripted_model import says
 from tests.session import inside
 from tests.session.conftest import Desk, World
-from tests.session.transfer.test_moving import away
+from tests.session.stories import away
 
 LARGEST = 2_000
 

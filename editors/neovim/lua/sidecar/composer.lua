@@ -14,6 +14,7 @@ local offered, told, before
 local UNSLASHED = { chat = true, send = true }
 --- After these, words may stand.
 local TAKE = { new = true, compact = true, export = true, handoff = true, rename = true, search = true, set = true }
+TAKE.sync, TAKE.elsewhere = true, true
 
 local function names()
   local found = vim.tbl_filter(function(name)

@@ -1,21 +1,12 @@
 --- Sessions on a git remote: synced, and opened from another machine.
 local chat = require("sidecar.chat")
 local config = require("sidecar.config")
-local daemon = require("sidecar.daemon")
 local session = require("sidecar.session")
+local view = require("sidecar.view")
 
 local M = {}
 
 local SEND = "Send them, from now on without asking"
-
-local function ask(method, params, done)
-  daemon.request(method, params, function(result, err)
-    if err then
-      return session.say(err.message, vim.log.levels.ERROR)
-    end
-    done(result)
-  end)
-end
 
 local function about(remote, more)
   local named = remote ~= "" and remote or nil
@@ -35,12 +26,12 @@ end
 
 --- The first time, what would go where is shown, and asked about.
 local function synced(params, done)
-  ask("session/sync", params, function(plan)
+  session.ask("session/sync", params, function(plan)
     if plan.agreed then
       return done(plan)
     end
     local titles = vim.tbl_map(function(one)
-      return ("%s (%d messages, %d bytes)"):format(one.title, one.messages, one.size)
+      return ("%s (%d messages, %d bytes)"):format(view.title(one), one.messages, one.size)
     end, plan.sent)
     local prompt = ("Sidecar: to %s, for all who can read there, would go: %s. Likely keys stay."):format(
       plan.remote,
@@ -48,7 +39,7 @@ local function synced(params, done)
     )
     vim.ui.select({ "Send nothing", SEND }, { prompt = prompt, kind = "sidecar" }, function(chosen)
       if chosen == SEND then
-        ask("session/sync", vim.tbl_extend("force", params, { agree = plan.remote }), done)
+        session.ask("session/sync", vim.tbl_extend("force", params, { agree = plan.remote }), done)
       end
     end)
   end)
@@ -60,14 +51,14 @@ end
 
 --- Has a session of the remote chosen, which is taken in and opened.
 function M.open(remote)
-  ask("session/listRemote", about(remote), function(listed)
+  session.ask("session/listRemote", about(remote), function(listed)
     if #listed.sessions == 0 then
       return session.say(("no session lies on %s."):format(listed.remote))
     end
     local function line(one)
       local at = one.updatedAt:sub(1, 16):gsub("T", " ")
       local here = one.sessionId and "  (here)" or ""
-      return ("%s  %s  · %d turns  %s%s"):format(at, one.title, one.turns, one.folder, here)
+      return ("%s  %s  · %d turns  %s%s"):format(at, view.title(one), one.turns, view.line(one.folder), here)
     end
     local options = { prompt = "Sidecar: sessions on " .. listed.remote, kind = "sidecar", format_item = line }
     vim.ui.select(listed.sessions, options, function(one)

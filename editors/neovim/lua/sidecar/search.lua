@@ -1,7 +1,6 @@
 --- Words in the texts of the folder's sessions.
 local chat = require("sidecar.chat")
 local config = require("sidecar.config")
-local daemon = require("sidecar.daemon")
 local session = require("sidecar.session")
 local view = require("sidecar.view")
 
@@ -36,10 +35,7 @@ function M.find(query, cursor, found)
   found = found or {}
   -- Sessions of other folders are opened in theirs, which have rules and settings of their own.
   local asked = { query = query, cursor = cursor, cwd = config.root() }
-  daemon.request("session/search", asked, function(page, err)
-    if err then
-      return session.say(err.message, vim.log.levels.ERROR)
-    end
+  session.ask("session/search", asked, function(page)
     for _, one in ipairs(page.sessions) do
       for _, hit in ipairs(one.hits) do
         table.insert(found, { session = one.session, hit = hit })
