@@ -25,6 +25,15 @@ def main() -> None:
         from sidecar.daemon.resident import reside
 
         reside(int(arguments[1]), arguments[2])
+    elif arguments[:2] == ["wrap", "--"] and len(arguments) > 2:
+        from sidecar.wrap.tap import wrap
+
+        sys.stdout.flush()
+        os._exit(wrap(arguments[2:]))
+    elif arguments[:1] == ["wrap-recorder"]:
+        from sidecar.wrap.recorder import record
+
+        record(arguments[1:])
     elif arguments[:1] == ["--stdio"] or (arguments[:1] == ["serve"] and "--help" not in arguments):
         _serve({a for a in arguments if a not in ("serve", "--stdio")})
     else:

@@ -293,6 +293,7 @@ GROWING = {
     "workspace/restore/moves.py: cache": "gives one value",
     "workspace/restore/staging.py: cache": "gives one value",
     "workspace/unlinked_open.py: cache": "gives one value",
+    "wrap/recorder_link.py: deque": "as many bytes as `MOST_WAITING`, and the prompts that wait",
 }
 """Queues and caches that have no limit of their own, and what limits them."""
 

@@ -1,0 +1,177 @@
+"""The tap's end of its line to the recorder: never waited for, but for a prompt's moment.
+
+Imports the standard library alone.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import IO
+
+from sidecar.wrap.link_frames import (
+    ASKED,
+    DOWN,
+    GO,
+    HEAD,
+    LINE,
+    LOST_DOWN,
+    LOST_UP,
+    NUMBER,
+    PROMPT,
+    READY,
+    UP,
+    WORDS,
+    frame,
+)
+
+MOST_WAITING = 4 * 1024 * 1024
+"""Bytes that wait for the recorder; what comes then is not recorded."""
+HOLD = 0.05
+"""Seconds that a prompt waits for its snapshot."""
+DRAIN = 1.0
+"""Seconds at the end for what waits to reach the recorder."""
+_LOST = {UP: LOST_UP, DOWN: LOST_DOWN}
+
+
+class RecorderLink:
+    """Starts a recorder; `write_line` gets lines for the editor.
+
+    `going` turns false when the recorder has ended, whatever the reason.
+    """
+
+    def __init__(self, command: Sequence[str], write_line: Callable[[bytes], None]) -> None:
+        self._write_line = write_line
+        self._changed = threading.Condition()
+        self._frames: deque[bytes] = deque()
+        self._waiting = 0
+        self._lost: set[bytes] = set()
+        self._gone_on: set[int] = set()
+        self._number = 0
+        self._words: dict[str, str] = {}
+        self.going, self._ready, self._ending = True, False, False
+        try:
+            self._process: subprocess.Popen[bytes] | None = subprocess.Popen(
+                [sys.executable, "-P", "-m", "sidecar", "wrap-recorder", *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._process, self.going = None, False
+            sys.stderr.write(f"sidecar: nothing is recorded: {error}\n")
+            return
+        threading.Thread(target=self._send, name="to recorder", daemon=True).start()
+        threading.Thread(target=self._hear, name="from recorder", daemon=True).start()
+
+    # --- what the tap tells ------------------------------------------------------------------
+
+    def copy(self, kind: bytes, data: bytes) -> None:
+        with self._changed:
+            if not self.going:
+                return
+            if self._waiting + len(data) > MOST_WAITING:
+                self._lost.add(kind)
+                return
+            if kind in self._lost:
+                self._lost.remove(kind)
+                self._put(frame(_LOST[kind]))
+            self._put(frame(kind, data))
+
+    def ask(self, line: bytes) -> bool:
+        """Hands a request over; `False` if nobody will answer."""
+        with self._changed:
+            if self.going:
+                self._put(frame(ASKED, line))
+            return self.going
+
+    def hold(self, line: bytes, *, words_before: bool) -> None:
+        """Waits until a prompt may go on."""
+        with self._changed:
+            if not self.going:
+                return
+            self._number = number = self._number + 1
+            self._put(frame(PROMPT, NUMBER.pack(number, words_before) + line))
+            if self._ready:
+                free = lambda: number in self._gone_on or not self.going  # noqa: E731 - as asked
+                self._changed.wait_for(free, HOLD)
+            self._gone_on.clear()
+
+    def words_for(self, session: str, *, take: bool) -> str:
+        with self._changed:
+            return self._words.pop(session, "") if take else ""
+
+    def close(self) -> None:
+        """Ends the recorder's input once it has what waits, or soon."""
+        with self._changed:
+            self._ending = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._frames or not self.going, DRAIN)
+
+    # --- threads -----------------------------------------------------------------------------
+
+    def _put(self, made: bytes) -> None:
+        self._frames.append(made)
+        self._waiting += len(made)
+        self._changed.notify_all()
+
+    def _send(self) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        pipe = self._process.stdin.fileno()
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: bool(self._frames) or self._ending)
+                if not self._frames:
+                    break
+                made = self._frames[0]
+            try:
+                left = memoryview(made)
+                while left:
+                    left = left[os.write(pipe, left) :]
+            except OSError:
+                self._ended()
+                return
+            with self._changed:
+                self._frames.popleft()
+                self._waiting -= len(made)
+                self._changed.notify_all()
+
+    def _hear(self) -> None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        heard = self._process.stdout
+        while len(head := heard.read(HEAD.size)) == HEAD.size:
+            kind, size = HEAD.unpack(head)
+            self._take(kind, _whole(heard, size))
+        self._ended()
+
+    def _take(self, kind: bytes, content: bytes) -> None:
+        if kind == LINE:
+            self._write_line(content)
+            return
+        with self._changed:
+            if kind == READY:
+                self._ready = True
+            elif kind == GO:
+                self._gone_on.add(NUMBER.unpack(content)[0])
+            elif kind == WORDS:
+                session, words = json.loads(content)
+                self._words[session] = words
+            self._changed.notify_all()
+
+    def _ended(self) -> None:
+        with self._changed:
+            told, self.going = self.going and not self._ending, False
+            self._frames.clear()
+            self._waiting = 0
+            self._changed.notify_all()
+        if told:
+            sys.stderr.write("sidecar: the recorder has ended; nothing more is recorded\n")
+
+
+def _whole(heard: IO[bytes], size: int) -> bytes:
+    return heard.read(size) if size else b""

@@ -1,0 +1,199 @@
+"""Copies bytes between an editor and an agent. Imports the standard library alone.
+
+Whatever becomes of the recorder, the two hear each other.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from types import FrameType
+
+from sidecar.wrap import stream_words as words
+from sidecar.wrap.line_gate import LineGate, LookedLine, PassingBytes
+from sidecar.wrap.link_frames import DOWN, UP
+from sidecar.wrap.recorder_link import RecorderLink
+
+CHUNK = 64 * 1024
+LONGEST_PROMPT = 8 * 1024 * 1024
+LONGEST_LIST = 1024 * 1024
+"""Bytes of a line that is looked at; a longer one passes as it is."""
+QUIET = 0.5
+"""Seconds after which half a line goes on, as the rest may never come."""
+LAST_BYTES = 2.0
+"""Seconds for what an ended agent wrote to reach the editor; its children may hold the pipe."""
+SWITCHES = 0.0005
+_PASSED_ON = ("SIGTERM", "SIGINT", "SIGHUP")
+NOT_FOUND, NOT_RUN = 127, 126
+GONE = "Sidecar's recorder has ended, so this is not known. The agent goes on as without it."
+
+
+def wrap(command: Sequence[str]) -> int:
+    """Runs an agent between stdin and stdout until it ends; gives its exit code, as of a shell."""
+    sys.setswitchinterval(SWITCHES)
+    try:
+        agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    except OSError as error:
+        sys.stderr.write(f"sidecar wrap: {command[0]} cannot be started: {error.strerror}\n")
+        return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_RUN
+    for name in _PASSED_ON:
+        if (number := getattr(signal, name, None)) is not None:
+            signal.signal(number, _passing_on(agent))
+    tap = _Tap(agent, command)
+    telling = threading.Thread(target=tap.down, name="from agent", daemon=True)
+    telling.start()
+    threading.Thread(target=tap.up, name="to agent", daemon=True).start()
+    code = agent.wait()
+    telling.join(LAST_BYTES)
+    tap.link.close()
+    if code < 0:
+        # The editor sees the signal that the agent died of.
+        with suppress(OSError, ValueError):
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+        return 128 - code
+    return code
+
+
+def _passing_on(agent: "subprocess.Popen[bytes]") -> Callable[[int, FrameType | None], None]:
+    def pass_on(number: int, _: FrameType | None) -> None:
+        with suppress(OSError):
+            agent.send_signal(number)
+
+    return pass_on
+
+
+class _Tap:
+    def __init__(self, agent: "subprocess.Popen[bytes]", command: Sequence[str]) -> None:
+        assert agent.stdin is not None
+        assert agent.stdout is not None
+        self._to, self._from = agent.stdin, agent.stdout
+        self._writing = threading.Lock()
+        self._own_lines: list[bytes] = []
+        self._from_agent = LineGate(words.DOWN, LONGEST_LIST)
+        self._agents: dict[str, list[str]] = {}
+        """The agent's own commands, by session."""
+        self.link = RecorderLink(command, self._say)
+
+    # --- from the agent ----------------------------------------------------------------------
+
+    def down(self) -> None:
+        gate, source = self._from_agent, self._from.fileno()
+        try:
+            for data in _pieces(source, gate):
+                with self._writing:
+                    for piece in gate.take(data) if data else gate.flush():
+                        self._pass_down(piece)
+                    self._say_waiting()
+            with self._writing:
+                for piece in gate.flush():
+                    self._pass_down(piece)
+        except OSError:
+            pass  # The editor reads no more; the agent hears of it as it writes.
+        with suppress(OSError):
+            self._from.close()
+        _let_go(1)
+
+    def _pass_down(self, piece: PassingBytes | LookedLine) -> None:
+        if isinstance(piece, PassingBytes):
+            _write(1, piece.data)
+            self.link.copy(DOWN, piece.data)
+            return
+        _write(1, self._listed(piece.line))
+        self.link.copy(DOWN, piece.line)
+
+    def _listed(self, line: bytes) -> bytes:
+        message = words.read(line)
+        own = None if message is None else words.listed(message)
+        if message is None or own is None or not self.link.going:
+            return line
+        self._agents[words.session_of(message)] = own
+        return words.with_ours(message)
+
+    def _say(self, line: bytes) -> None:
+        """Writes a line of ours between the agent's."""
+        with self._writing:
+            self._own_lines.append(line)
+            with suppress(OSError):
+                self._say_waiting()
+
+    def _say_waiting(self) -> None:
+        while self._own_lines and not self._from_agent.inside:
+            _write(1, self._own_lines.pop(0))
+
+    # --- from the editor ---------------------------------------------------------------------
+
+    def up(self) -> None:
+        gate, target = LineGate(words.UP, LONGEST_PROMPT), self._to.fileno()
+        try:
+            for data in _pieces(0, gate):
+                for piece in gate.take(data) if data else gate.flush():
+                    if isinstance(piece, LookedLine):
+                        self._pass_looked(piece.line)
+                    else:
+                        _write(target, piece.data)
+                        self.link.copy(UP, piece.data)
+            for piece in gate.flush():
+                _write(target, piece.data)
+        except OSError:
+            # The agent reads no more: the editor is to hear of it as it would without us.
+            _let_go(0)
+        with suppress(OSError):
+            self._to.close()
+
+    def _pass_looked(self, line: bytes) -> None:
+        target, message = self._to.fileno(), words.read(line)
+        method = "" if message is None else message.get("method")
+        if message is not None and method == "session/prompt":
+            self._prompt(line, message)
+        elif message is not None and isinstance(method, str) and method.startswith(words.OWN):
+            if not self.link.ask(line):
+                self._say(words.refused(message.get("id"), GONE))
+        else:
+            _write(target, line)
+            self.link.copy(UP, line)
+
+    def _prompt(self, line: bytes, message: "dict[str, object]") -> None:
+        session, prompt = words.session_of(message), words.params_of(message).get("prompt")
+        if words.command_in(prompt, self._agents.get(session, ())) is not None:
+            if not self.link.ask(line):
+                self._say(words.said(session, GONE))
+                self._say(words.answered(message.get("id"), {"stopReason": "end_turn"}))
+            return
+        fits = isinstance(prompt, list) and words.takes_words(prompt)
+        told = self.link.words_for(session, take=fits)
+        self.link.hold(line, words_before=bool(told))
+        _write(self._to.fileno(), words.with_words(message, told) if told else line)
+
+
+def _pieces(source: int, gate: LineGate) -> Iterator[bytes]:
+    """Bytes as they come; empty ones when half a line has waited long enough."""
+    while True:
+        # Pipes cannot be waited for on Windows.
+        if sys.platform != "win32" and gate.holds and not gate.is_of_interest:
+            ready, _, _ = select.select([source], [], [], QUIET)
+            if not ready:
+                yield b""
+                continue
+        data = os.read(source, CHUNK)
+        if not data:
+            return
+        yield data
+
+
+def _write(target: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(target, left) :]
+
+
+def _let_go(own: int) -> None:
+    """Closes stdin or stdout for whoever has the other end; the number stays taken."""
+    with suppress(OSError):
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, own)
+        os.close(nothing)

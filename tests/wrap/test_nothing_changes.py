@@ -1,0 +1,149 @@
+"""The editor and a wrapped agent hear each other as without us, byte by byte."""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from tests.wrap.desk import Editor, agent, opened
+
+ODD = (
+    b'{"jsonrpc": "2.0",  "id": 1.5, "method": "future/thing", "params": {"\\u00e9": "\xc3\xa9"}}\n'
+    b'{"jsonrpc":"2.0","method":"_vendor/told","params":[1,{"session/prompt":true}]}\n'
+    b"no JSON at all\r\n"
+    b"\n"
+    b'{"jsonrpc":"2.0","id":"x","method":"_sidecar/other","params":{}}\n'
+)
+SAYS = (
+    '!put(b\'{"jsonrpc": "2.0",  "method": "future/told"}\\n\'); put(b\'garbage\\xff\\n\');'
+    "put(b'{\"x\":' + b'1' * 300000 + b'}\\n'); t.say('done')"
+)
+
+
+def played(editor: Editor, workspace: Path) -> None:
+    session = editor.begin(workspace)
+    editor.put(ODD)
+    editor.until(lambda it: b'"x", "error"' in it.came or b'"id": "x"' in it.came)
+    editor.prompt(session, "hello")
+    number = editor.send(
+        "session/prompt", sessionId=session, prompt=[{"type": "text", "text": SAYS}]
+    )
+    editor.until(lambda it: f'"id": {number}, "result"'.encode() in it.came)
+    editor.put(b"half a line")
+
+
+def test_both_sides_get_the_same_bytes(tmp_path: Path) -> None:
+    came, heard = [], []
+    for name in ("bare", "wrapped"):
+        folder = tmp_path / name
+        folder.mkdir()
+        with opened(agent(folder / "heard"), folder / "data", bare=name == "bare") as editor:
+            played(editor, tmp_path)
+            assert editor.close() == 0
+            came.append(without_ids(editor.came))
+            heard.append(without_ids((folder / "heard").read_bytes()))
+    assert came[0] == came[1]
+    assert heard[0] == heard[1]
+
+
+def without_ids(data: bytes) -> bytes:
+    """The fake names sessions by its process."""
+    for word in {w for w in data.replace(b'"', b" ").split() if w.startswith(b"s-")}:
+        data = data.replace(word, b"s-")
+    return data
+
+
+PROGRAMS: list[tuple[str, int]] = [
+    ("import sys; sys.exit(7)", 7),
+    ("import os; os.kill(os.getpid(), 9)", -signal.SIGKILL),
+    ("import os; os.write(1, b'{\"half\":'); os.kill(os.getpid(), 15)", -signal.SIGTERM),
+    ("import os; os.write(1, b'x' * 5_000_000 + b'\\n')", 0),
+    ("import os; os.close(1); os.close(0)", 0),
+]
+
+
+@pytest.mark.parametrize(("program", "code"), PROGRAMS)
+def test_an_agent_ends_as_it_would(program: str, code: int, tmp_path: Path) -> None:
+    seen: list[Any] = []
+    for bare in (True, False):
+        with opened([sys.executable, "-c", program], tmp_path / "data", bare=bare) as editor:
+            seen.append((editor.process.wait(20), editor.close() and 0, editor.came))
+    assert seen[0] == seen[1]
+    assert seen[0][0] == code
+
+
+def test_an_agent_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with opened(["no-such-agent"], tmp_path) as editor:
+        assert editor.process.wait(20) == 127
+
+
+def test_a_signal_reaches_the_agent(tmp_path: Path) -> None:
+    program = (
+        "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(3)); "
+        "print('up', flush=True); time.sleep(60)"
+    )
+    with opened([sys.executable, "-c", program], tmp_path) as editor:
+        editor.until(lambda it: it.came == b"up\n")
+        editor.process.send_signal(signal.SIGTERM)
+        assert editor.process.wait(20) == 3
+
+
+def test_half_a_line_goes_on_when_the_agent_hangs(tmp_path: Path) -> None:
+    program = "import os, time; os.write(1, b'{\"half\":'); time.sleep(60)"
+    with opened([sys.executable, "-c", program], tmp_path) as editor:
+        editor.until(lambda it: it.came == b'{"half":')
+
+
+def test_messages_take_less_than_five_milliseconds_more(tmp_path: Path) -> None:
+    typical = {}
+    for bare in (True, False):
+        heard = tmp_path / f"heard-{bare}"
+        with opened(agent(heard), tmp_path / "data", bare=bare) as editor:
+            editor.begin(tmp_path)
+            sleep(1.5)  # The recorder has started.
+            typical[bare] = sorted(asked(editor) for _ in range(200))[100]
+    assert typical[False] - typical[True] < 0.005, typical
+
+
+def asked(editor: Editor) -> float:
+    begun = monotonic()
+    editor.ask("future/thing")
+    return monotonic() - begun
+
+
+def test_a_killed_recorder_ends_nothing(tmp_path: Path) -> None:
+    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
+        session = editor.begin(tmp_path)
+        killed = kill_recorder(editor.process.pid)
+        assert killed
+        assert editor.prompt(session, "hello")["result"] == {"stopReason": "end_turn"}
+        assert "recorder has ended" in editor.command(session, "/rollback 1")
+        told = editor.ask("_sidecar/checkpoint/list", sessionId=session)
+        assert "recorder has ended" in told["error"]["message"]
+    assert b"/rollback" not in (tmp_path / "heard").read_bytes()
+
+
+def kill_recorder(of: int) -> bool:
+    children = Path(f"/proc/{of}/task/{of}/children")
+    tasks = Path(f"/proc/{of}/task").glob("*/children")
+    pids = {int(pid) for path in (children, *tasks) for pid in path.read_text().split()}
+    found = [p for p in pids if b"wrap-recorder" in Path(f"/proc/{p}/cmdline").read_bytes()]
+    for pid in found:
+        os.kill(pid, 9)
+    sleep(0.3)
+    return bool(found)
+
+
+def test_messages_are_json_still(tmp_path: Path) -> None:
+    with opened(agent(tmp_path / "heard", commands=["compact"]), tmp_path / "data") as editor:
+        editor.begin(tmp_path)
+        listed = editor.until(
+            lambda it: [m for m in it.messages() if "availableCommands" in json.dumps(m)]
+        )
+    names = [one["name"] for one in listed[0]["params"]["update"]["availableCommands"]]
+    assert names == ["compact", "checkpoints", "rollback", "redo", "diff", "meter"]
