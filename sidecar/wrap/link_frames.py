@@ -4,7 +4,8 @@ import struct
 from typing import Final
 
 HEAD: Final = struct.Struct(">cI")
-NUMBER: Final = struct.Struct(">I?")
+NUMBER: Final = struct.Struct(">I")
+HELD: Final = struct.Struct(">I?d")
 
 # --- from the tap ---
 UP: Final = b"U"
@@ -12,7 +13,11 @@ UP: Final = b"U"
 DOWN: Final = b"D"
 """Bytes from the agent, as it wrote them."""
 PROMPT: Final = b"P"
-"""A whole prompt that is held: its number, whether words were put in front, the line as it came."""
+"""A whole prompt that is held: `HELD`, then the line as it came.
+
+`HELD` has its number, whether words were put in front, and when it will go on by itself, in seconds
+of the clock that the machine's processes share.
+"""
 ASKED: Final = b"A"
 """A request for us."""
 LOST_UP: Final = b"u"

@@ -1,8 +1,289 @@
-"""Records what passes between an editor and an agent."""
+"""Records what passes between an editor and an agent, beside the stream, in its own process."""
 
+import asyncio
+import json
+import logging
+import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from math import ceil
+from pathlib import Path
+from time import monotonic
+
+from sidecar.core.errors import SidecarError
+from sidecar.core.parts import JsonObject
+from sidecar.core.prompt.tokens import Count
+from sidecar.daemon.windows import Daemon, EditorWindow
+from sidecar.model.models import Vocabulary
+from sidecar.session.environment import Environment
+from sidecar.wire.stderr_log import log_to_stderr
+from sidecar.wire.streams import reader, take_stdio, writer
+from sidecar.wrap import acp_fold, context_gauge, stream_words, wrapped_commands
+from sidecar.wrap.acp_fold import (
+    AcpEvent,
+    CommandsSeen,
+    LoadBegan,
+    PromptEnded,
+    PromptSeen,
+    SessionShown,
+    Talk,
+)
+from sidecar.wrap.frame_reader import ENDED, FrameReader, LineJoiner
+from sidecar.wrap.link_frames import (
+    DOWN,
+    GO,
+    HELD,
+    LINE,
+    NUMBER,
+    READY,
+    UP,
+    WORDS,
+    frame,
+)
+from sidecar.wrap.wrapped_session import GAP, WrappedSession, begun, found
+
+logger = logging.getLogger("sidecar.wrap")
+
+MOST_REPLAYED = 20_000
+"""Events of a loaded session's history that are taken."""
+QUIET, MOST_BEHIND = 0.02, 0.5
+"""Seconds without a message after which the agent is not ahead; seconds that this is waited for."""
+LIST_AFTER = 0.5
+"""Seconds that an agent has to list its commands, before ours are listed alone."""
+UNKNOWN = "Sidecar does not know this session: it began before it was wrapped, or is not recorded."
 
 
-def record(_: Sequence[str]) -> None:
-    sys.stdin.buffer.read()
+def record(command: Sequence[str]) -> None:
+    """Serves a tap until its end."""
+    # The tap ends with the editor; what it said is written first.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    read, write = take_stdio()
+    log_to_stderr(os.environ.get("SIDECAR_LOG", "error"))
+    asyncio.run(_serve(read, write, Path(command[0]).name if command else ""))
+
+
+async def _serve(read: int, write: int, agent: str) -> None:
+    daemon = Daemon()
+    daemon.vocabulary = _RoughVocabulary()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(daemon.sessions.run())
+        try:
+            recorder = Recorder(daemon, agent, writer(write), group)
+            await recorder.run(FrameReader(reader(read), group))
+        finally:
+            await daemon.shutdown()
+            await daemon.close()
+        sys.stderr.flush()
+        # Threads that read stdin or wait for a disk would keep the process.
+        os._exit(0)
+
+
+class _RoughVocabulary(Vocabulary):
+    """Nothing is sent to a model from here, so 27 MiB are saved: four characters make a token."""
+
+    async def counter(self) -> Count:
+        return lambda text: ceil(len(text) / 4)
+
+
+class Recorder:
+    """Handles frames in order; a failure of one is logged, and the next is taken."""
+
+    def __init__(
+        self,
+        daemon: Daemon,
+        agent: str,
+        write: Callable[[bytes], Awaitable[None]],
+        group: asyncio.TaskGroup,
+    ) -> None:
+        self._daemon, self._agent, self._write, self._group = daemon, agent, write, group
+        self._window = EditorWindow(daemon, os.environ)
+        self._environment: Environment | None = None
+        self._talk = Talk()
+        self._lines = {UP: LineJoiner(), DOWN: LineJoiner()}
+        self._sessions: dict[str, WrappedSession] = {}
+        self._listed: dict[str, tuple[str, ...]] = {}
+        self._replayed: dict[str, list[AcpEvent]] = {}
+        self._told: dict[str, str] = {}
+
+    async def run(self, frames: FrameReader) -> None:
+        await self._send(READY)
+        due_at: float | None = None
+        while True:
+            due = [wrapped for wrapped in self._sessions.values() if wrapped.due]
+            due_at = (due_at or monotonic() + MOST_BEHIND) if due else None
+            came = await frames.next(QUIET if due else None)
+            if came is None or (due_at is not None and monotonic() > due_at):
+                for wrapped in due:
+                    await self._safely(wrapped.settle_files())
+                due_at = None
+            if came == ENDED:
+                break
+            if came is not None:
+                await self._safely(self._take(*came))
+        for wrapped in self._sessions.values():
+            with suppress(SidecarError):
+                await wrapped.close(self._daemon.sessions.owner)
+
+    async def _safely(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except (SidecarError, OSError) as error:
+            logger.error("not recorded: %s", error)  # noqa: TRY400 - told in a sentence
+        except Exception:
+            logger.exception("not recorded")
+
+    async def _take(self, kind: bytes, content: bytes) -> None:
+        match kind:
+            case b"U" | b"D":
+                for line in self._lines[kind].take(content):
+                    await self._message(kind, line)
+            case b"P":
+                await self._prompt(content)
+            case b"A":
+                await self._asked(content)
+            case b"u" | b"d":
+                self._lines[kind.upper()].lose()
+                for wrapped in self._sessions.values():
+                    wrapped.note(GAP)
+            case _:
+                pass
+
+    # --- messages ----------------------------------------------------------------------------
+
+    async def _message(self, kind: bytes, line: bytes) -> None:
+        message = stream_words.read(line)
+        if message is None:
+            return
+        fold = acp_fold.from_editor if kind == UP else acp_fold.from_agent
+        self._talk, events = fold(self._talk, message)
+        for event in events:
+            await self._event(event)
+
+    async def _event(self, event: AcpEvent) -> None:
+        name = event.session
+        match event:
+            case LoadBegan():
+                self._replayed[name] = []
+                return
+            case SessionShown():
+                await self._shown(event)
+                return
+            case CommandsSeen(names=names):
+                self._listed[name] = names
+            case _:
+                pass
+        if name in self._replayed:
+            if len(self._replayed[name]) < MOST_REPLAYED:
+                self._replayed[name].append(event)
+            return
+        wrapped = self._sessions.get(name)
+        if wrapped is None:
+            return
+        await wrapped.take(event)
+        if isinstance(event, PromptEnded) and context_gauge.due(wrapped.gauge):
+            wrapped.warned()
+            logger.warning("%s", context_gauge.said(wrapped.gauge))
+            await self._line(stream_words.said(name, context_gauge.warning(wrapped.gauge)))
+
+    async def _shown(self, shown: SessionShown) -> None:
+        name, replayed = shown.session, self._replayed.pop(shown.session, [])
+        self._group.create_task(self._list_ours(name))
+        if name in self._sessions or not shown.cwd:
+            return
+        environment = await self._ready(shown.cwd)
+        owner, agent = self._daemon.sessions.owner, self._talk.agent or self._agent
+        wrapped = None
+        if shown.before:
+            wrapped = await found(environment, owner, name, shown.cwd, agent)
+        if wrapped is None:
+            wrapped = await begun(environment, owner, name, shown.cwd, agent)
+            await wrapped.history(replayed)
+        if shown.model:
+            wrapped.model = shown.model
+        self._sessions[name] = wrapped
+        await self._tell_news(name, wrapped)
+
+    async def _ready(self, cwd: str) -> Environment:
+        if self._environment is None:
+            root = Path(cwd)
+            self._window.sessions.folder = root
+            self._window.sessions.shared.configure({}, root)
+            self._environment = await self._window.sessions.shared.ready()
+        return self._environment
+
+    async def _list_ours(self, name: str) -> None:
+        """Lists our commands where the agent lists none of its own."""
+        await asyncio.sleep(LIST_AFTER)
+        if name not in self._listed:
+            self._listed[name] = ()
+            update = {
+                "sessionUpdate": stream_words.LIST,
+                "availableCommands": stream_words.described(()),
+            }
+            await self._line(stream_words.notified(name, update))
+
+    # --- prompts and requests ----------------------------------------------------------------
+
+    async def _prompt(self, content: bytes) -> None:
+        number, words_before, until = HELD.unpack(content[: HELD.size])
+        try:
+            message = stream_words.read(content[HELD.size :])
+            if message is None:
+                return
+            self._talk, events = acp_fold.from_editor(self._talk, message)
+            for event in events:
+                wrapped = self._sessions.get(event.session)
+                if wrapped is not None and isinstance(event, PromptSeen):
+                    words = self._told.pop(event.session, "") if words_before else ""
+                    await wrapped.prompt(event, words)
+                    if (late := monotonic() - until) > 0:
+                        wrapped.came_late(ceil(late * 1000))
+        finally:
+            await self._send(GO, NUMBER.pack(number))
+
+    async def _asked(self, line: bytes) -> None:
+        message = stream_words.read(line) or {}
+        name, number = stream_words.session_of(message), message.get("id")
+        wrapped, method = self._sessions.get(name), str(message.get("method"))
+        if method == "session/prompt":
+            prompt = stream_words.params_of(message).get("prompt")
+            typed = stream_words.command_in(prompt, self._listed.get(name, ()))
+            text = UNKNOWN
+            if wrapped is not None and typed is not None:
+                text = await wrapped_commands.answer(typed, wrapped)
+                await self._tell_news(name, wrapped)
+            await self._line(stream_words.said(name, text))
+            await self._line(stream_words.answered(number, {"stopReason": "end_turn"}))
+            return
+        try:
+            if wrapped is None:
+                await self._line(stream_words.refused(number, UNKNOWN, -32002))
+                return
+            result = await wrapped_commands.asked(method, _params(message), wrapped)
+            await self._tell_news(name, wrapped)
+            await self._line(stream_words.answered(number, result))
+        except SidecarError as error:
+            await self._line(stream_words.refused(number, error.message))
+        except Exception as error:
+            await self._line(stream_words.refused(number, f"Sidecar failed: {error}"))
+            raise
+
+    async def _tell_news(self, name: str, wrapped: WrappedSession) -> None:
+        words = wrapped.news()
+        if words != self._told.get(name, ""):
+            self._told[name] = words
+            await self._send(WORDS, json.dumps([name, words]).encode())
+
+    async def _line(self, line: bytes) -> None:
+        await self._send(LINE, line)
+
+    async def _send(self, kind: bytes, content: bytes = b"") -> None:
+        with suppress(OSError):
+            await self._write(frame(kind, content))
+
+
+def _params(message: JsonObject) -> JsonObject:
+    return stream_words.params_of(message)

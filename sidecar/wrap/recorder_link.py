@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import IO
 
 from sidecar.wrap.link_frames import (
@@ -17,6 +18,7 @@ from sidecar.wrap.link_frames import (
     DOWN,
     GO,
     HEAD,
+    HELD,
     LINE,
     LOST_DOWN,
     LOST_UP,
@@ -32,6 +34,8 @@ MOST_WAITING = 4 * 1024 * 1024
 """Bytes that wait for the recorder; what comes then is not recorded."""
 HOLD = 0.05
 """Seconds that a prompt waits for its snapshot."""
+STARTING = 3.0
+"""Seconds after the start that a prompt waits for the recorder, which has not started yet."""
 DRAIN = 1.0
 """Seconds at the end for what waits to reach the recorder."""
 _LOST = {UP: LOST_UP, DOWN: LOST_DOWN}
@@ -52,6 +56,7 @@ class RecorderLink:
         self._gone_on: set[int] = set()
         self._number = 0
         self._words: dict[str, str] = {}
+        self._begun = monotonic()
         self.going, self._ready, self._ending = True, False, False
         try:
             self._process: subprocess.Popen[bytes] | None = subprocess.Popen(
@@ -94,10 +99,11 @@ class RecorderLink:
             if not self.going:
                 return
             self._number = number = self._number + 1
-            self._put(frame(PROMPT, NUMBER.pack(number, words_before) + line))
-            if self._ready:
-                free = lambda: number in self._gone_on or not self.going  # noqa: E731 - as asked
-                self._changed.wait_for(free, HOLD)
+            until = max(monotonic() + HOLD, 0 if self._ready else self._begun + STARTING)
+            self._put(frame(PROMPT, HELD.pack(number, words_before, until) + line))
+            self._changed.wait_for(
+                lambda: number in self._gone_on or not self.going, until - monotonic()
+            )
             self._gone_on.clear()
 
     def words_for(self, session: str, *, take: bool) -> str:

@@ -100,11 +100,12 @@ class _Tap:
 
     def _pass_down(self, piece: PassingBytes | LookedLine) -> None:
         if isinstance(piece, PassingBytes):
-            _write(1, piece.data)
+            # First: the editor's answer to it must not reach the recorder before it does.
             self.link.copy(DOWN, piece.data)
+            _write(1, piece.data)
             return
-        _write(1, self._listed(piece.line))
         self.link.copy(DOWN, piece.line)
+        _write(1, self._listed(piece.line))
 
     def _listed(self, line: bytes) -> bytes:
         message = words.read(line)
@@ -135,8 +136,8 @@ class _Tap:
                     if isinstance(piece, LookedLine):
                         self._pass_looked(piece.line)
                     else:
-                        _write(target, piece.data)
                         self.link.copy(UP, piece.data)
+                        _write(target, piece.data)
             for piece in gate.flush():
                 _write(target, piece.data)
         except OSError:
@@ -154,8 +155,8 @@ class _Tap:
             if not self.link.ask(line):
                 self._say(words.refused(message.get("id"), GONE))
         else:
-            _write(target, line)
             self.link.copy(UP, line)
+            _write(target, line)
 
     def _prompt(self, line: bytes, message: "dict[str, object]") -> None:
         session, prompt = words.session_of(message), words.params_of(message).get("prompt")

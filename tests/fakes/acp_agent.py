@@ -29,7 +29,7 @@ class Turn:
     def __init__(self, session: str, cwd: str) -> None:
         self.session, self.cwd, self.calls = session, Path(cwd), 0
 
-    def update(self, kind: str, **rest: Any) -> None:
+    def update(self, kind: str, /, **rest: Any) -> None:
         update = {"sessionUpdate": kind, **rest}
         params = {"sessionId": self.session, "update": update}
         send({"method": "session/update", "params": params})

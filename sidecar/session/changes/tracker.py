@@ -123,6 +123,12 @@ class Tracking:
         await self._safely(self._all_stored)
         yield
 
+    async def edited(self, real: Path) -> None:
+        """Takes a path's change since the last snapshot for a tool's, which has ended."""
+        path = self._inside(real)
+        if path is not None:
+            await self._safely(lambda: self._edited(path))
+
     async def step_opens(self) -> None:
         """Takes a snapshot: earlier changes are the user's."""
         if self.above is not None:
@@ -220,6 +226,20 @@ class Tracking:
             )
         else:
             self.note(lambda interval: interval.writes.append(ToolWrite(path, before, now)))
+
+    async def _edited(self, path: bytes) -> None:
+        made = await self._ready()
+        before = made.entry(path)
+        made.mark_dirty(path)
+        await made.snapshot()
+        now = made.entry(path)
+        if same(now, before):
+            # It changed before another snapshot, for a listing perhaps.
+            claim = Intent(names=(os.fsdecode(path),))
+            self.note(lambda interval: interval.calls.append(claim))
+        else:
+            write = ToolWrite(path, before, now)
+            self.note(lambda interval: interval.writes.append(write))
 
     async def _end_step(self) -> None:
         async with self._lock:

@@ -101,6 +101,12 @@ def restores_in(
 
 def with_news(context: str, records: Sequence[LogRecord]) -> str:
     """Adds a line for the model on restores since the last turn began."""
+    told = within_frame(restore_news(records, "The user"))
+    return in_context(told, before=context) if told else context
+
+
+def restore_news(records: Sequence[LogRecord], who: str) -> str:
+    """Sentences on restores since the last turn began, as done by `who`."""
     recent: list[Restored] = []
     late = takewhile(lambda record: not isinstance(record, TurnStartedRecord), reversed(records))
     for record in reversed([*late]):
@@ -109,11 +115,10 @@ def with_news(context: str, records: Sequence[LogRecord]) -> str:
             others = [one for one in recent if one.id != restored.undoes]
             # What was taken back before the model heard of it needs no word.
             recent = [*others, restored] if len(others) == len(recent) else others
-    told = within_frame(" ".join(map(_line, recent)))
-    return in_context(told, before=context) if recent else context
+    return " ".join(_line(one, who) for one in recent)
 
 
-def _line(restored: Restored) -> str:
+def _line(restored: Restored, who: str) -> str:
     changed = [path for path, fate in restored.fates if fate in ("restored", "merged")]
     partly = [path for path, fate in restored.fates if fate == "partly"]
     kept = [path for path, fate in restored.fates if fate in ("skipped", "conflict")]
@@ -129,7 +134,7 @@ def _line(restored: Restored) -> str:
     if kept:
         told.append(f"left as they are: {_few(kept)}")
     what = "took a rollback back" if restored.undoes else "rolled back"
-    return f"The user {what}: {'; '.join(told)}."
+    return f"{who} {what}: {'; '.join(told)}."
 
 
 def _count(ids: tuple[MessageId, ...]) -> str:

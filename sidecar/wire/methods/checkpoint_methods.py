@@ -1,11 +1,13 @@
 """`checkpoint/…`: states a session can go back to."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.changes.path_fates import files_of
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.interface import Done, Wish
+from sidecar.session.lifecycle.session import Session
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.messages import (
@@ -18,54 +20,67 @@ from sidecar.wire.methods.listings import listing_json
 from sidecar.wire.methods.session_methods import given
 
 
+class CheckpointAnswers:
+    """Answers requests about one session's checkpoints."""
+
+    NAMES = ("checkpoint/list", "checkpoint/diff", "checkpoint/restore", "checkpoint/redo")
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def answer(
+        self,
+        params: CheckpointListParams
+        | CheckpointDiffParams
+        | CheckpointRestoreParams
+        | CheckpointRedoParams,
+    ) -> Json:
+        """Raises as `Rollback.restore` and `Checkpoints.diff`."""
+        session = self._session
+        match params:
+            case CheckpointListParams():
+                return listing_json(await session.checkpoints.listed())
+            case CheckpointDiffParams():
+                since, to, path = params.from_checkpoint, given(params.to), given(params.path)
+                return {"files": list(await session.checkpoints.diff(since, to, path))}
+            case CheckpointRestoreParams():
+                return _done(await session.rollback.restore(_restore_wish(params)))
+            case CheckpointRedoParams():
+                return _done(await session.rollback.redo(_redo_wish(params)))
+
+
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    async def listed(_: Connection, params: CheckpointListParams, __: Ticket) -> Json:
+    async def answer(_: Connection, params: Any, __: Ticket) -> Json:  # noqa: ANN401 - as named
         session = await sessions.get(SessionId(params.session_id))
-        return listing_json(await session.checkpoints.listed())
+        return await CheckpointAnswers(session).answer(params)
 
-    async def diff(_: Connection, params: CheckpointDiffParams, __: Ticket) -> Json:
-        session = await sessions.get(SessionId(params.session_id))
-        files = await session.checkpoints.diff(
-            params.from_checkpoint,
-            given(params.to),
-            given(params.path),
-        )
-        return {"files": list(files)}
+    return dict.fromkeys(CheckpointAnswers.NAMES, answer)
 
-    async def restore(_: Connection, params: CheckpointRestoreParams, __: Ticket) -> Json:
-        session = await sessions.get(SessionId(params.session_id))
-        paths, hunks = given(params.paths), given(params.hunks)
-        wish = Wish(
-            given(params.scope) or "both",
-            given(params.checkpoint_id),
-            given(params.before_message_id),
-            given(params.on_conflict) or "refuse",
-            None if paths is None else tuple(paths),
-            markers=params.markers is True,
-            dry_run=params.dry_run is True,
-            expected_revision=given(params.expected_revision),
-            hunks=None if hunks is None else tuple(hunks),
-        )
-        return _done(await session.rollback.restore(wish))
 
-    async def redo(_: Connection, params: CheckpointRedoParams, __: Ticket) -> Json:
-        session = await sessions.get(SessionId(params.session_id))
-        wish = Wish(
-            "both",
-            given(params.checkpoint_id),
-            on_conflict=given(params.on_conflict) or "refuse",
-            markers=params.markers is True,
-            dry_run=params.dry_run is True,
-            expected_revision=given(params.expected_revision),
-        )
-        return _done(await session.rollback.redo(wish))
+def _restore_wish(params: CheckpointRestoreParams) -> Wish:
+    paths, hunks = given(params.paths), given(params.hunks)
+    return Wish(
+        given(params.scope) or "both",
+        given(params.checkpoint_id),
+        given(params.before_message_id),
+        given(params.on_conflict) or "refuse",
+        None if paths is None else tuple(paths),
+        markers=params.markers is True,
+        dry_run=params.dry_run is True,
+        expected_revision=given(params.expected_revision),
+        hunks=None if hunks is None else tuple(hunks),
+    )
 
-    return {
-        "checkpoint/list": listed,
-        "checkpoint/diff": diff,
-        "checkpoint/restore": restore,
-        "checkpoint/redo": redo,
-    }
+
+def _redo_wish(params: CheckpointRedoParams) -> Wish:
+    return Wish(
+        "both",
+        given(params.checkpoint_id),
+        on_conflict=given(params.on_conflict) or "refuse",
+        markers=params.markers is True,
+        dry_run=params.dry_run is True,
+        expected_revision=given(params.expected_revision),
+    )
 
 
 def _done(done: Done) -> JsonObject:

@@ -1,0 +1,246 @@
+"""A wrapped agent's session as one of ours."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from sidecar.core.parts import JsonObject, SessionId
+from sidecar.session.environment import Environment
+from sidecar.session.epochs import epochs, known_instructions
+from sidecar.session.epochs.session_params import checked_folder
+from sidecar.session.lifecycle.assembly import compose
+from sidecar.session.lifecycle.damage import open_log
+from sidecar.session.lifecycle.session import Session
+from sidecar.session.log.channel import give_notice
+from sidecar.session.log.restore_records import restore_news
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.ownership import Ownership
+from sidecar.session.state import State
+from sidecar.store.format.log_records import CreatedRecord, ImportedRecord
+from sidecar.store.format.values import Owner, SessionRow
+from sidecar.tools.builtin_tools import BUILTIN
+from sidecar.wrap.acp_fold import (
+    AcpEvent,
+    CallSeen,
+    CommandsSeen,
+    ModelSeen,
+    PlanSeen,
+    PromptEnded,
+    PromptSeen,
+    SpeechSeen,
+    TitleSeen,
+    UsageSeen,
+    WriteSeen,
+)
+from sidecar.wrap.context_gauge import ContextGauge, settled
+from sidecar.wrap.wrapped_turn import WrappedTurn
+
+logger = logging.getLogger("sidecar.wrap")
+
+FORMAT = "acp"
+WRAPPED = "wrapped"
+"""The setting that names the agent's session."""
+PAGE, MOST_PAGES = 100, 20
+"""Sessions looked through for one that the agent loads."""
+LATE = (
+    "The snapshot before this prompt came {ms} ms after the prompt had gone on: what the agent "
+    "changed before that cannot be taken back."
+)
+GAP = "Some of what passed here came too fast to be recorded."
+
+
+class WrappedSession:
+    """Takes events of one of the agent's sessions, in order.
+
+    `session` is not started: nothing of ours is sent to a model.
+    """
+
+    def __init__(self, session: Session, state: State, agent: str) -> None:
+        self.session, self.state, self.log = session, state, state.log
+        self.model = agent
+        self.commands: tuple[str, ...] = ()
+        self.gauge = ContextGauge()
+        self._turn: WrappedTurn | None = None
+        self._request = ""
+        self._cost: Decimal | None = None
+        self._cost_before = Decimal(0)
+
+    def news(self) -> str:
+        """What was taken back since the last prompt, in the user's words."""
+        told = restore_news(self.log.records, "I")
+        return f"[{told} Read these files again before you edit them.]" if told else ""
+
+    async def prompt(self, seen: PromptSeen, words: str) -> None:
+        await self.end(PromptEnded(seen.session, "interrupted", None))
+        await self.session.prompts.turning.acquire()
+        self._turn, self._request = (
+            WrappedTurn(self.state, self.model, self.state.clock.turn_id()),
+            seen.request,
+        )
+        self._cost_before = self._cost or Decimal(0)
+        await self._turn.begin(seen.blocks, words)
+
+    async def take(self, event: AcpEvent) -> None:
+        """Raises StorageFailed."""
+        turn = self._turn
+        match event:
+            case ModelSeen(model=model) if model:
+                self.model = model
+            case TitleSeen(title=title):
+                self.log.entry.change(title=title[:200])
+            case CommandsSeen(names=names):
+                self.commands = names
+            case UsageSeen(used=used, size=size, cost=cost):
+                self._measured(ContextGauge(used, size, reported=True))
+                self._cost = self._cost if cost is None else Decimal(repr(cost))
+            case PromptEnded():
+                await self.end(event)
+            case SpeechSeen() if turn is not None:
+                turn.speech(event)
+            case CallSeen() if turn is not None:
+                await turn.call(event)
+            case PlanSeen() if turn is not None:
+                await turn.plan(event)
+            case WriteSeen(path=path, done=True) if turn is not None:
+                await turn.wrote(path)
+            case _:
+                pass
+
+    @property
+    def due(self) -> bool:
+        """Whether `settle_files` has something to look at."""
+        return self._turn is not None and self._turn.due
+
+    async def settle_files(self) -> None:
+        if self._turn is not None:
+            await self._turn.settle_files()
+
+    async def end(self, seen: PromptEnded) -> None:
+        turn, self._turn = self._turn, None
+        if turn is None:
+            return
+        try:
+            cost = None if self._cost is None else self._cost - self._cost_before
+            await turn.end(seen.stop, seen.usage, cost, seen.error)
+        finally:
+            self.session.prompts.turning.release()
+        if not self.gauge.reported:
+            self._measured(self._estimated())
+
+    def _measured(self, gauge: ContextGauge) -> None:
+        self.gauge = settled(gauge, self.gauge)
+
+    def _estimated(self) -> ContextGauge:
+        state = self.state
+        used = state.view.size(state.log).total
+        return ContextGauge(used, state.models.info(self.model).window)
+
+    async def history(self, events: Sequence[AcpEvent]) -> None:
+        """Takes what the agent says was said before; files were not followed then."""
+        turn: WrappedTurn | None = None
+        speaker = ""
+        for event in events:
+            said = event.speaker if isinstance(event, SpeechSeen) else "agent"
+            if isinstance(event, SpeechSeen) and said == "user":
+                if turn is not None and speaker != "user":
+                    await turn.end("end_turn", None, None)
+                    turn = None
+                if turn is None:
+                    name = self.state.clock.turn_id()
+                    turn = WrappedTurn(self.state, self.model, name, follows=False)
+                    await turn.begin(({"type": "text", "text": event.text},))
+                speaker = said
+            elif turn is not None:
+                speaker = said
+                match event:
+                    case SpeechSeen():
+                        turn.speech(event)
+                    case CallSeen():
+                        await turn.call(event)
+                    case PlanSeen():
+                        await turn.plan(event)
+                    case _:
+                        pass
+        if turn is not None:
+            await turn.end("end_turn", None, None)
+
+    def warned(self) -> None:
+        self.gauge = replace(self.gauge, warned=True)
+
+    def came_late(self, milliseconds: int) -> None:
+        self.note(LATE.format(ms=milliseconds))
+
+    def note(self, text: str) -> None:
+        give_notice(self.log, self.state.channel, "warning", text)
+
+    async def close(self, owner: Owner) -> None:
+        await self.end(PromptEnded("", "interrupted", None))
+        if self.log.writer.unwritten:
+            await self.log.writer.write_aside()
+        await self.session.environment.store.leases.release(self.session.id, owner.token)
+
+
+async def begun(
+    environment: Environment, owner: Owner, name: str, cwd: str, agent: str
+) -> WrappedSession:
+    """A new session of ours for the agent's session `name`. Raises BadRequest, StorageFailed."""
+    config, folder = environment.settings.config, checked_folder(cwd)
+    settings: JsonObject = {
+        "model": config.model,
+        "policy": config.policy,
+        "window": config.window,
+        "maxTokens": config.max_tokens,
+        "agent": config.agent,
+        "effort": config.effort,
+        "autoCompact": config.auto_compact,
+        "autoContinue": config.auto_continue,
+        WRAPPED: name,
+    }
+    log = environment.new_log(folder, "", settings)
+    trusted = environment.trust(folder).granted
+    static = await known_instructions.begin(environment, log.row, trusted, BUILTIN, None)
+    epochs.begin(log, static, environment.clock.new_id("cmp"), "new")
+    log.writer.note(ImportedRecord(format=FORMAT, source=agent or None))
+    await log.writer.commit(CreatedRecord())
+    ownership = Ownership(environment.store, log.row.id, owner)
+    await ownership.claim()
+    ownership.take()
+    return _wrapped(environment, log, ownership, agent)
+
+
+async def found(
+    environment: Environment, owner: Owner, name: str, cwd: str, agent: str
+) -> WrappedSession | None:
+    """The newest session of ours for the agent's, unless another process writes it."""
+    row = await _row(environment, name, checked_folder(cwd))
+    ownership = Ownership(environment.store, SessionId("" if row is None else row.id), owner)
+    if row is None or not await ownership.claim():
+        return None
+    log, _ = await open_log(environment, row.id, writes=True)
+    ownership.take()
+    wrapped = _wrapped(environment, log, ownership, agent)
+    await wrapped.session.recover()
+    return wrapped
+
+
+async def _row(environment: Environment, name: str, folder: str) -> SessionRow | None:
+    before: str | None = None
+    for _ in range(MOST_PAGES):
+        page = await environment.store.sessions.page(cwd=folder, before=before, limit=PAGE)
+        known = (row for row in page.rows if row.settings.get(WRAPPED) == name)
+        if (row := next(known, None)) is not None:
+            return row
+        before = page.next
+        if before is None:
+            break
+    return None
+
+
+def _wrapped(
+    environment: Environment, log: SessionLog, ownership: Ownership, agent: str
+) -> WrappedSession:
+    state = compose(environment, log, ownership)
+    state.channel.reserve()
+    state.tracking.opened(writes=True)
+    return WrappedSession(Session(state, lambda _: None), state, agent)

@@ -1,0 +1,187 @@
+"""Going back in what a wrapped agent changed, by commands and by requests of ours."""
+
+import json
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+
+from tests.wrap.desk import Editor, agent, opened
+
+EDIT = "!t.edit('a.txt', 'agent\\n'); t.run('echo made > b.txt')"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "work"
+    made.mkdir()
+    (made / "a.txt").write_text("user\n")
+    return made
+
+
+def edited(editor: Editor, folder: Path) -> str:
+    session = ready(editor, folder)
+    editor.prompt(session, EDIT)
+    settled(editor, session)
+    assert (folder / "a.txt").read_text() == "agent\n"
+    return session
+
+
+def ready(editor: Editor, folder: Path) -> str:
+    """A session whose recorder has started, as when somebody has typed."""
+    session = editor.begin(folder)
+    settled(editor, session)
+    return session
+
+
+def settled(editor: Editor, session: str) -> None:
+    """Waits until what passed before is recorded."""
+    assert editor.command(session, "/meter").startswith("Context")
+
+
+def test_files_go_back_and_forth_and_the_agent_is_told(tmp_path: Path, folder: Path) -> None:
+    heard = tmp_path / "heard"
+    with opened(agent(heard), tmp_path / "data") as editor:
+        session = edited(editor, folder)
+        assert "a.txt" in editor.command(session, "/checkpoints")
+        assert "+agent" in editor.command(session, "/diff 1")
+        assert "Went back" in editor.command(session, "/rollback 1")
+        assert (folder / "a.txt").read_text() == "user\n"
+        assert not (folder / "b.txt").exists()
+        editor.command(session, "/redo")
+        assert (folder / "b.txt").read_text() == "made\n"
+        editor.command(session, "/rollback 1")
+        editor.prompt(session, "/unknown to us")
+        editor.prompt(session, "go on")
+        editor.prompt(session, "and on")
+    prompts = [params["prompt"] for params in prompted(heard)]
+    texts = [[block["text"] for block in prompt] for prompt in prompts]
+    assert texts[1] == ["/unknown to us"]
+    assert texts[2][0].startswith("[I rolled back: these files are as they were before: a.txt")
+    assert texts[2][1:] == ["go on"]
+    assert texts[3] == ["and on"]
+
+
+def prompted(heard: Path) -> list[Any]:
+    messages = [json.loads(line) for line in heard.read_bytes().splitlines()]
+    return [m["params"] for m in messages if m.get("method") == "session/prompt"]
+
+
+def test_a_going_back_that_was_taken_back_is_not_told(tmp_path: Path, folder: Path) -> None:
+    heard = tmp_path / "heard"
+    with opened(agent(heard), tmp_path / "data") as editor:
+        session = edited(editor, folder)
+        editor.command(session, "/rollback 1")
+        editor.command(session, "/redo")
+        editor.prompt(session, "go on")
+    assert prompted(heard)[-1]["prompt"] == [{"type": "text", "text": "go on"}]
+
+
+def test_the_conversation_stays_and_that_is_said(tmp_path: Path, folder: Path) -> None:
+    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
+        session = edited(editor, folder)
+        assert "cannot go back" in editor.command(session, "/rollback 1 conversation")
+        assert "still knows what was said" in editor.command(session, "/rollback 1 both")
+        assert (folder / "a.txt").read_text() == "user\n"
+
+
+def test_what_the_user_changed_stays(tmp_path: Path, folder: Path) -> None:
+    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
+        session = edited(editor, folder)
+        (folder / "mine.txt").write_text("mine\n")
+        editor.prompt(session, "!t.say('I look'); time.sleep(0.3)")
+        editor.prompt(session, "!t.edit('c.txt', 'c\\n')")
+        settled(editor, session)
+        shown = editor.command(session, "/diff 3")
+        assert "`mine.txt` (+1 -0, user)" in shown
+        assert "`c.txt` (+1 -0, tool)" in shown
+        assert "`b.txt` (+1 -0, shell)" in shown
+        editor.command(session, "/rollback 3")
+    assert sorted(path.name for path in folder.iterdir()) == ["a.txt", "mine.txt"]
+
+
+def test_what_changed_beside_a_command_has_an_unknown_author(tmp_path: Path, folder: Path) -> None:
+    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
+        session = ready(editor, folder)
+        number = editor.send(
+            "session/prompt",
+            sessionId=session,
+            prompt=[
+                {"type": "text", "text": "!c = t.begin('make', 'execute'); time.sleep(1);t.end(c)"}
+            ],
+        )
+        sleep(0.4)
+        (folder / "beside.txt").write_text("who\n")
+        editor.until(lambda it: any(m.get("id") == number for m in it.messages()))
+        settled(editor, session)
+        assert "`beside.txt` (+1 -0, unknown)" in editor.command(session, "/diff 1")
+
+
+def test_a_command_of_the_agents_own_is_not_hidden(tmp_path: Path, folder: Path) -> None:
+    heard = tmp_path / "heard"
+    with opened(agent(heard, commands=["rollback", "plan"]), tmp_path / "data") as editor:
+        session = edited(editor, folder)
+        listed = [m for m in editor.messages() if "availableCommands" in json.dumps(m)][-1]
+        names = [one["name"] for one in listed["params"]["update"]["availableCommands"]]
+        assert names[:2] == ["rollback", "plan"]
+        assert "sidecar-rollback" in names
+        assert names.count("rollback") == 1
+        editor.prompt(session, "/rollback 1")
+        assert (folder / "a.txt").read_text() == "agent\n"
+        editor.command(session, "/sidecar-rollback 2")
+        assert (folder / "a.txt").read_text() == "user\n"
+    assert [p["prompt"][0]["text"] for p in prompted(heard)] == [EDIT, "/rollback 1"]
+
+
+def test_ours_are_listed_where_the_agent_lists_none(tmp_path: Path, folder: Path) -> None:
+    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
+        editor.begin(folder)
+        editor.until(lambda it: b'"rollback"' in it.came)
+
+
+def test_an_editor_that_knows_us_asks_directly(tmp_path: Path, folder: Path) -> None:
+    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
+        session = edited(editor, folder)
+        listed = editor.ask("_sidecar/checkpoint/list", sessionId=session)["result"]
+        first = listed["checkpoints"][0]["checkpointId"]
+        changed = editor.ask("_sidecar/checkpoint/diff", sessionId=session, **{"from": first})
+        assert [one["path"] for one in changed["result"]["files"]] == ["a.txt", "b.txt"]
+        wish = {"sessionId": session, "checkpointId": first}
+        dry = editor.ask("_sidecar/checkpoint/restore", scope="both", dryRun=True, **wish)
+        assert "still knows" in dry["result"]["notes"][-1]
+        assert (folder / "a.txt").read_text() == "agent\n"
+        editor.ask("_sidecar/checkpoint/restore", scope="files", **wish)
+        assert (folder / "a.txt").read_text() == "user\n"
+        editor.ask("_sidecar/checkpoint/redo", sessionId=session)
+        assert (folder / "a.txt").read_text() == "agent\n"
+        refused = editor.ask("_sidecar/checkpoint/restore", scope="conversation", **wish)
+        assert "cannot go back" in refused["error"]["message"]
+        unknown = editor.ask("_sidecar/checkpoint/list", sessionId="none")
+        assert "does not know" in unknown["error"]["message"]
+    assert b"_sidecar" not in (tmp_path / "heard").read_bytes()
+
+
+def test_a_loaded_session_goes_on_with_its_checkpoints(tmp_path: Path, folder: Path) -> None:
+    heard, data = tmp_path / "heard", tmp_path / "data"
+    with opened(agent(heard, loadSession=True), data) as editor:
+        session = edited(editor, folder)
+        editor.command(session, "/rollback 1")
+        editor.command(session, "/redo")
+        editor.close()
+    with opened(agent(heard, loadSession=True), data) as editor:
+        editor.ask("initialize", protocolVersion=1)
+        editor.ask("session/load", sessionId=session, cwd=str(folder), mcpServers=[])
+        assert "agent" in editor.command(session, "/checkpoints")
+        assert "said before" not in editor.command(session, "/checkpoints")
+        editor.command(session, "/rollback 1")
+        assert (folder / "a.txt").read_text() == "user\n"
+        editor.prompt(session, "go on")
+    assert "I rolled back" in prompted(heard)[-1]["prompt"][0]["text"]
+
+
+def test_what_was_said_before_we_came_is_recorded(tmp_path: Path, folder: Path) -> None:
+    with opened(agent(tmp_path / "heard", loadSession=True), tmp_path / "data") as editor:
+        editor.ask("initialize", protocolVersion=1)
+        editor.ask("session/load", sessionId="old", cwd=str(folder), mcpServers=[])
+        assert "said before" in editor.command("old", "/checkpoints")

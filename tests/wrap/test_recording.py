@@ -1,0 +1,76 @@
+"""What passes becomes a session of ours: listed, searched, exported, shown."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.wrap.desk import Editor, agent, opened
+
+TURN = (
+    "!t.say('thinking hard', 'agent_thought_chunk'); t.say('I will edit a '); t.say('file.');"
+    "t.update('plan', entries=[{'content': 'edit', 'status': 'in_progress', 'priority': 'high'}]);"
+    "t.edit('a.txt', 'new\\n'); t.run('echo hi > b.txt'); t.say('All zebras done.');"
+    "t.update('usage_update', used=5000, size=10000, cost={'amount': 0.25, 'currency': 'USD'});"
+    "given['usage'] = {'inputTokens': 100, 'outputTokens': 20, 'cachedReadTokens': 4880,"
+    " 'totalTokens': 5000}"
+)
+
+
+def sidecar(data: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "sidecar", *words],
+        env={**os.environ, "SIDECAR_DATA_DIR": str(data), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, (words, done.stdout, done.stderr)
+    return done.stdout
+
+
+def sessions(data: Path) -> list[str]:
+    shown = sidecar(data, "sessions")
+    return [word for word in shown.split() if word.startswith("ses_")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "work"
+    made.mkdir()
+    (made / "a.txt").write_text("old\n")
+    return made
+
+
+def play(data: Path, folder: Path, *prompts: str) -> None:
+    with opened(agent(data.with_name("heard")), data) as editor:
+        session = editor.begin(folder)
+        for words in prompts:
+            editor.prompt(session, words)
+        settle(editor, session)
+        editor.close()
+
+
+def settle(editor: Editor, session: str) -> str:
+    """Waits until what passed before is recorded."""
+    return editor.command(session, "/meter")
+
+
+def test_a_turn_is_listed_searched_exported_and_shown(tmp_path: Path, folder: Path) -> None:
+    data = tmp_path / "data"
+    play(data, folder, "please change a.txt", TURN)
+    (session,) = sessions(data)
+    assert "please change a.txt" in sidecar(data, "sessions")
+    assert session in sidecar(data, "sessions", "--search", "zebras")
+    sidecar(data, "export", session, str(tmp_path / "out"))
+    for words in (("inspect", session), ("checkpoints", session), ("verify",)):
+        assert sidecar(data, *words)
+    sidecar(data, "report", session, str(tmp_path / "page.html"))
+    assert "zebras" in (tmp_path / "page.html").read_text()
+    assert "1 session" in sidecar(data, "replay", str(data))
+    other = tmp_path / "elsewhere"
+    sidecar(other, "import", str(tmp_path / "out"), "--cwd", str(folder))
+    assert len(sessions(other)) == 1
