@@ -48,7 +48,7 @@ logger = logging.getLogger("sidecar.wrap")
 
 MOST_REPLAYED = 20_000
 """Events of a loaded session's history that are taken."""
-QUIET, MOST_BEHIND = 0.02, 0.5
+QUIET, MOST_BEHIND = 0.1, 1.0
 """Seconds without a message after which the agent is not ahead; seconds that this is waited for."""
 LIST_AFTER = 0.5
 """Seconds that an agent has to list its commands, before ours are listed alone."""

@@ -90,6 +90,7 @@ def main() -> None:
                 given: dict[str, Any] = {"usage": None, "stop": "end_turn"}
                 words = params["prompt"][-1]["text"]
                 if words.startswith("!"):
+                    time.sleep(CAN.get("thinks", 0.3))
                     exec(
                         words[1:],
                         {

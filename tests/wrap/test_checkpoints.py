@@ -9,6 +9,8 @@ import pytest
 
 from tests.wrap.desk import Editor, agent, opened
 
+pytestmark = pytest.mark.long
+
 EDIT = "!t.edit('a.txt', 'agent\\n'); t.run('echo made > b.txt')"
 
 

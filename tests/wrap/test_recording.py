@@ -9,6 +9,8 @@ import pytest
 
 from tests.wrap.desk import Editor, agent, opened
 
+pytestmark = pytest.mark.long
+
 TURN = (
     "!t.say('thinking hard', 'agent_thought_chunk'); t.say('I will edit a '); t.say('file.');"
     "t.update('plan', entries=[{'content': 'edit', 'status': 'in_progress', 'priority': 'high'}]);"
