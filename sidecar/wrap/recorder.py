@@ -99,7 +99,7 @@ class Recorder:
         group: asyncio.TaskGroup,
     ) -> None:
         self._daemon, self._agent, self._write, self._group = daemon, agent, write, group
-        self._window = EditorWindow(daemon, os.environ)
+        self._window = EditorWindow(daemon, os.environ, set_level=lambda _: None)
         self._environment: Environment | None = None
         self._talk = Talk()
         self._lines = {UP: LineJoiner(), DOWN: LineJoiner()}

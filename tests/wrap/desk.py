@@ -20,7 +20,7 @@ class Editor:
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self.process = process
-        self.came = b""
+        self.came = bytearray()
         self.sessions: dict[str, str] = {}
         self._changed = threading.Condition()
         self._number = 0

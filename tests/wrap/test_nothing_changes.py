@@ -45,10 +45,16 @@ def test_both_sides_get_the_same_bytes(tmp_path: Path) -> None:
         with opened(agent(folder / "heard"), folder / "data", bare=name == "bare") as editor:
             played(editor, tmp_path)
             assert editor.close() == 0
-            came.append(without_ids(editor.came))
+            came.append(without_ids(without_ours(bytes(editor.came))))
             heard.append(without_ids((folder / "heard").read_bytes()))
     assert came[0] == came[1]
     assert heard[0] == heard[1]
+
+
+def without_ours(data: bytes) -> bytes:
+    """Our list of commands comes beside, as the fake has none."""
+    lines = data.splitlines(keepends=True)
+    return b"".join(line for line in lines if b"available_commands_update" not in line)
 
 
 def without_ids(data: bytes) -> bytes:
@@ -72,7 +78,7 @@ def test_an_agent_ends_as_it_would(program: str, code: int, tmp_path: Path) -> N
     seen: list[Any] = []
     for bare in (True, False):
         with opened([sys.executable, "-c", program], tmp_path / "data", bare=bare) as editor:
-            seen.append((editor.process.wait(20), editor.close() and 0, editor.came))
+            seen.append((editor.process.wait(20), editor.close() and 0, bytes(editor.came)))
     assert seen[0] == seen[1]
     assert seen[0][0] == code
 

@@ -1,0 +1,68 @@
+"""Whatever agent, recorder or disk do, the two hear each other and no file is lost."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.wrap.desk import agent, opened
+
+pytestmark = pytest.mark.long
+
+
+def test_where_nothing_can_be_recorded_all_passes(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.write_text("no folder")
+    with opened(agent(tmp_path / "heard"), data) as editor:
+        session = editor.begin(tmp_path)
+        assert editor.prompt(session, "hello")["result"] == {"stopReason": "end_turn"}
+        assert "You said: hello" in editor.said(session)
+        assert "does not know" in editor.command(session, "/rollback 1")
+        assert editor.close() == 0
+
+
+def test_a_flood_passes_and_the_gap_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
+        session = editor.begin(folder)
+        number = editor.send(
+            "session/prompt",
+            sessionId=session,
+            prompt=[{"type": "text", "text": "![t.say('x' * 4000) for _ in range(5000)]"}],
+        )
+        editor.until(lambda it: f'"id": {number}, "result"'.encode() in it.came[-300:])
+        assert editor.came.count(b'"agent_message_chunk"') == 5_000
+        assert "Context" in editor.command(session, "/meter")
+
+
+def test_a_tree_that_is_too_large_for_a_look_holds_no_prompt_up(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    for number in range(20_000):
+        if number % 100 == 0:
+            (folder / str(number)).mkdir(parents=True)
+            place = folder / str(number)
+        (place / f"{number}.txt").write_text("x")
+    with opened(agent(tmp_path / "heard", thinks=3), tmp_path / "data") as editor:
+        session = editor.begin(folder)
+        editor.command(session, "/meter")
+        editor.prompt(session, "!t.edit('0/0.txt', 'agent')")
+        editor.command(session, "/meter")
+        editor.command(session, "/rollback 1")
+        assert (folder / "0/0.txt").read_text() == "x"
+
+
+def test_a_full_window_is_warned_of_once(tmp_path: Path) -> None:
+    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
+        session = editor.begin(tmp_path)
+        for used in (70, 85, 95):
+            editor.prompt(session, f"!t.update('usage_update', used={used}, size=100)")
+            editor.command(session, "/meter")
+        assert editor.said(session).count("good moment to compact") == 1
+        assert "95 %, 95 of 100 tokens (as the agent reports)" in editor.said(session)
+
+
+def test_an_estimate_is_marked_as_one(tmp_path: Path) -> None:
+    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
+        session = editor.begin(tmp_path)
+        editor.prompt(session, "hello " * 100)
+        assert "estimated: the agent reports nothing" in editor.command(session, "/meter")
