@@ -25,6 +25,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "Commands to start and set up",
         (
             "serve",
+            "wrap",
             "status",
             "stop",
             "demo",

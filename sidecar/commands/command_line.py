@@ -48,6 +48,8 @@ def commands() -> typer.Typer:
         """
         # `cli` has told this command apart unless it is asked for help.
 
+    _wrapping(app)
+
     @app.command()
     def status(
         as_json: Annotated[bool, JSON] = False,
@@ -156,6 +158,29 @@ def commands() -> typer.Typer:
         sys.exit(check(mend=mend))
 
     return app
+
+
+def _wrapping(app: typer.Typer) -> None:
+    @app.command()
+    def wrap(
+        command: Annotated[
+            list[str], typer.Argument(help="The agent's command and its arguments, behind `--`.")
+        ],
+        print_config: Annotated[
+            Literal["zed", "jetbrains", "codecompanion", "avante", "agent-shell", "vscode"] | None,
+            typer.Option(help="Print this editor's settings for it instead."),
+        ] = None,
+    ) -> None:
+        """Stand between an editor and any agent that speaks ACP.
+
+        Records its sessions and adds checkpoints, going back and a meter. What the two say to each
+        other passes unchanged.
+        """
+        from sidecar.commands.wrap_command import print_settings, run_wrapped
+
+        if print_config is not None:
+            sys.exit(print_settings(print_config, command))
+        sys.exit(run_wrapped(command))
 
 
 def _looking(app: typer.Typer) -> None:

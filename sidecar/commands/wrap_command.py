@@ -1,0 +1,29 @@
+"""`sidecar wrap`: an agent between us and its editor, or the editor's settings for that."""
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+
+from sidecar.commands.terminal import refused, terminal
+from sidecar.core.errors import BadRequest
+from sidecar.wrap.editor_settings import settings_for
+from sidecar.wrap.tap import wrap
+
+
+def run_wrapped(command: Sequence[str]) -> int:
+    sys.stdout.flush()
+    # Threads may still wait for an end of the stream.
+    os._exit(wrap(command))
+
+
+def print_settings(editor: str, command: Sequence[str]) -> int:
+    """Programs are named by their paths: editors may not have the shell's PATH."""
+    program, *rest = command
+    found = shutil.which(program) or program
+    sidecar = shutil.which("sidecar") or os.path.abspath(sys.argv[0])
+    try:
+        sys.stdout.write(settings_for(editor, sidecar, (found, *rest)))
+    except BadRequest as error:
+        return refused(terminal(), error.message)
+    return 0

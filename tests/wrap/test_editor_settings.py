@@ -1,0 +1,60 @@
+"""Settings of editors for a wrapped agent."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from sidecar.core.errors import BadRequest
+from sidecar.wrap.editor_settings import EDITORS, name_of, settings_for
+
+COMMAND = ("npx", "-y", "@zed-industries/claude-code-acp", 'a "b"')
+ARGUMENTS = ["wrap", "--", *COMMAND]
+
+
+def test_json_has_the_whole_command() -> None:
+    zed = json.loads(settings_for("zed", "/bin/sidecar", COMMAND))["agent_servers"]
+    named = zed["claude-code-acp (Sidecar)"]
+    assert (named["type"], named["command"], named["args"]) == ("custom", "/bin/sidecar", ARGUMENTS)
+    jetbrains = json.loads(settings_for("jetbrains", "/bin/sidecar", COMMAND))
+    assert jetbrains["agent_servers"]["claude-code-acp (Sidecar)"]["args"] == ARGUMENTS
+    code = json.loads(settings_for("vscode", "/bin/sidecar", COMMAND))
+    assert code["acp.agents"]["claude-code-acp (Sidecar)"]["args"] == ARGUMENTS
+
+
+@pytest.mark.parametrize("editor", ["codecompanion", "avante", "agent-shell"])
+def test_others_quote_words(editor: str) -> None:
+    text = settings_for(editor, "/bin/sidecar", COMMAND)
+    assert r'"a \"b\""' in text
+    assert '"wrap"' in text
+    assert text.count("(") == text.count(")")
+    assert text.count("{") == text.count("}")
+
+
+def test_an_unknown_editor_is_told_the_known() -> None:
+    with pytest.raises(BadRequest, match="zed, jetbrains"):
+        settings_for("ed", "sidecar", COMMAND)
+    assert len(EDITORS) == 6
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (("opencode", "acp"), "opencode (Sidecar)"),
+        (("/opt/x/gemini", "--acp"), "gemini (Sidecar)"),
+        (("npx", "codex-acp@1.2"), "codex-acp (Sidecar)"),
+        (("python3", "/a/agent.py"), "agent.py (Sidecar)"),
+    ],
+)
+def test_an_agent_is_called_by_its_program(command: tuple[str, ...], name: str) -> None:
+    assert name_of(command) == name
+
+
+def test_the_command_prints_them() -> None:
+    words = [sys.executable, "-m", "sidecar", "wrap", "--print-config", "zed", "--", "cat", "-u"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+    (server,) = json.loads(done.stdout)["agent_servers"].values()
+    assert server["args"][:2] == ["wrap", "--"]
+    assert server["args"][2].endswith("/cat")
+    assert server["args"][3] == "-u"
