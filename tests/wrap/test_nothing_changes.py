@@ -135,14 +135,18 @@ def test_a_killed_recorder_ends_nothing(tmp_path: Path) -> None:
 
 
 def kill_recorder(of: int) -> bool:
-    children = Path(f"/proc/{of}/task/{of}/children")
-    tasks = Path(f"/proc/{of}/task").glob("*/children")
-    pids = {int(pid) for path in (children, *tasks) for pid in path.read_text().split()}
-    found = [p for p in pids if b"wrap-recorder" in Path(f"/proc/{p}/cmdline").read_bytes()]
+    found = recorders(of)
     for pid in found:
         os.kill(pid, 9)
     sleep(0.3)
     return bool(found)
+
+
+def recorders(of: int) -> list[int]:
+    """Processes that record for a tap."""
+    tasks = Path(f"/proc/{of}/task").glob("*/children")
+    pids = {int(pid) for path in tasks for pid in path.read_text().split()}
+    return [p for p in pids if b"wrap-recorder" in Path(f"/proc/{p}/cmdline").read_bytes()]
 
 
 def test_messages_are_json_still(tmp_path: Path) -> None:
