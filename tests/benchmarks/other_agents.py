@@ -104,14 +104,11 @@ class Opencode:
     def __init__(self, program: str, folder: Path, root: Path, api: ScriptedApi) -> None:
         self.data, self.told, self._root = folder / "home", 0, root
         self.data.mkdir()
-        own = dict.fromkeys(("HOME", *(f"XDG_{one}_HOME" for one in _XDG)), str(self.data))
-        own["OPENCODE_CONFIG_CONTENT"] = json.dumps(_opencode_settings(api.url))
-        own |= dict.fromkeys((f"OPENCODE_DISABLE_{one}" for one in _OFF), "1")
         self.process = subprocess.Popen(
             [program, "serve", "--port", "0", "--hostname", "127.0.0.1"],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_offline(own),
+            env=opencode_variables(self.data, api.url),
             cwd=root,
         )
         assert self.process.stdout is not None
@@ -135,6 +132,14 @@ class Opencode:
         found = json.loads(answer.read())
         assert answer.status == 200, found
         return found
+
+
+def opencode_variables(home: Path, url: str) -> dict[str, str]:
+    """Keep it to a folder and to a model's API at `url`."""
+    own = dict.fromkeys(("HOME", *(f"XDG_{one}_HOME" for one in _XDG)), str(home))
+    own["OPENCODE_CONFIG_CONTENT"] = json.dumps(_opencode_settings(url))
+    own |= dict.fromkeys((f"OPENCODE_DISABLE_{one}" for one in _OFF), "1")
+    return _offline(own)
 
 
 def _opencode_settings(url: str) -> Any:
