@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.parts import MOST_COUNT, Json, JsonObject, Usage
 
+WANTED = ("fs/write_text_file", "terminal/output")
+"""What agents ask of editors that is looked at."""
 MOST_PENDING = 1_000
 """Requests waiting for an answer that are remembered; older ones are forgotten first."""
 
@@ -103,22 +105,30 @@ class CommandsSeen:
 
 @dataclass(frozen=True, slots=True)
 class WriteSeen:
-    """The agent has the editor write a file; `done` once that has answered."""
+    """The editor has written a file for the agent."""
 
     session: str
     path: str
-    text: str
-    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalSeen:
+    """What a terminal of the editor's has shown so far."""
+
+    session: str
+    terminal: str
+    output: str
 
 
 @dataclass(frozen=True, slots=True)
 class PromptEnded:
-    """`error`: the agent's words where the prompt failed."""
+    """`error`: the agent's words where the prompt failed; `request`: the prompt's id."""
 
     session: str
     stop: str
     usage: Usage | None
     error: str = ""
+    request: str = ""
 
 
 AcpEvent: TypeAlias = (
@@ -133,6 +143,7 @@ AcpEvent: TypeAlias = (
     | TitleSeen
     | CommandsSeen
     | WriteSeen
+    | TerminalSeen
     | PromptEnded
 )
 
@@ -154,8 +165,9 @@ def from_editor(talk: Talk, message: JsonObject) -> Folded:
     method, params = message.get("method"), _object(message.get("params"))
     if not isinstance(method, str):
         wanted, request = _taken(talk.wanted, message)
-        done = request is not None and "result" in message
-        return replace(talk, wanted=wanted), (_write(request, done=True) if done else ())
+        if request is None or "result" not in message:
+            return replace(talk, wanted=wanted), ()
+        return replace(talk, wanted=wanted), _granted(request, _object(message.get("result")))
     if "id" in message:
         talk = replace(talk, asked=_kept(talk.asked, message))
     session = _text(params.get("sessionId"))
@@ -173,9 +185,9 @@ def from_agent(talk: Talk, message: JsonObject) -> Folded:
         update = _object(params.get("update"))
         return talk, tuple(_updated(_text(params.get("sessionId")), update))
     if isinstance(method, str):
-        if "id" not in message or method != "fs/write_text_file":
+        if "id" not in message or method not in WANTED:
             return talk, ()
-        return replace(talk, wanted=_kept(talk.wanted, message)), _write(message, done=False)
+        return replace(talk, wanted=_kept(talk.wanted, message)), ()
     asked, request = _taken(talk.asked, message)
     talk = replace(talk, asked=asked)
     if request is None:
@@ -199,10 +211,11 @@ def _answered(request: JsonObject, message: JsonObject, result: JsonObject) -> I
     match request.get("method"):
         case "session/prompt" if failed:
             error = _object(message.get("error"))
-            yield PromptEnded(session, "error", None, _text(error.get("message")) or "it failed")
+            text = _text(error.get("message")) or "it failed"
+            yield PromptEnded(session, "error", None, text, key_of(request))
         case "session/prompt":
             stop = _text(result.get("stopReason")) or "end_turn"
-            yield PromptEnded(session, stop, _usage(result.get("usage")))
+            yield PromptEnded(session, stop, _usage(result.get("usage")), "", key_of(request))
         case "session/new" | "session/load" | "session/resume" | "session/fork" as how if (
             not failed
         ):
@@ -253,12 +266,13 @@ def _updated(session: str, update: JsonObject) -> Iterator[AcpEvent]:
             pass
 
 
-def _write(request: JsonObject | None, *, done: bool) -> tuple[AcpEvent, ...]:
-    if request is None:
-        return ()
+def _granted(request: JsonObject, result: JsonObject) -> tuple[AcpEvent, ...]:
     params = _object(request.get("params"))
-    path, text = _text(params.get("path")), _text(params.get("content"))
-    return (WriteSeen(_text(params.get("sessionId")), path, text, done),) if path else ()
+    session, path = _text(params.get("sessionId")), _text(params.get("path"))
+    if request.get("method") == "terminal/output":
+        terminal, output = _text(params.get("terminalId")), _text(result.get("output"))
+        return (TerminalSeen(session, terminal, output),)
+    return (WriteSeen(session, path),) if path else ()
 
 
 def _model(result: JsonObject) -> str:

@@ -1,6 +1,6 @@
 """Another agent's calls, as ACP shows them, as parts of our log. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sidecar.core.conversation.sendable import plain, tool_name
 from sidecar.core.files.authorship import Intent
@@ -64,9 +64,9 @@ def input_of(call: JsonObject) -> JsonObject:
     return made or {"title": str(call.get("title") or "")}
 
 
-def output_of(call: JsonObject) -> str:
-    """What came of a call: texts, edits as diffs, else the raw output."""
-    texts = [_shown(one) for one in _list(call.get("content")) if isinstance(one, dict)]
+def output_of(call: JsonObject, terminals: Mapping[str, str]) -> str:
+    """What came of a call: texts, edits as diffs, terminals' outputs, else the raw output."""
+    texts = [_shown(one, terminals) for one in _list(call.get("content")) if isinstance(one, dict)]
     said = "\n".join(text for text in texts if text)
     raw = call.get("rawOutput")
     if said or raw is None:
@@ -130,7 +130,7 @@ def _command(call: JsonObject) -> str:
     return title.strip("`") if isinstance(title, str) else ""
 
 
-def _shown(content: JsonObject) -> str:
+def _shown(content: JsonObject, terminals: Mapping[str, str]) -> str:
     inner = content.get("content")
     match content.get("type"):
         case "content" if isinstance(inner, dict):
@@ -144,7 +144,8 @@ def _shown(content: JsonObject) -> str:
             )
             return _diff(str(content.get("path")), before, after)
         case "terminal":
-            return f"[terminal {content.get('terminalId')}]"
+            name = str(content.get("terminalId"))
+            return terminals.get(name, f"[terminal {name}]")
         case _:
             return ""
 

@@ -42,7 +42,7 @@ from sidecar.wrap.link_frames import (
     WORDS,
     frame,
 )
-from sidecar.wrap.wrapped_session import GAP, WrappedSession, begun, found
+from sidecar.wrap.wrapped_session import GAP, WrappedSession, begun, copied, found
 
 logger = logging.getLogger("sidecar.wrap")
 
@@ -198,6 +198,9 @@ class Recorder:
         wrapped = None
         if shown.before:
             wrapped = await found(environment, owner, name, shown.cwd, agent)
+        if shown.source in self._sessions:
+            source = self._sessions[shown.source]
+            wrapped = await copied(environment, owner, name, source, agent)
         if wrapped is None:
             wrapped = await begun(environment, owner, name, shown.cwd, agent)
             await wrapped.history(replayed)

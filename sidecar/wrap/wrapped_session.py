@@ -11,13 +11,14 @@ from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import checked_folder
 from sidecar.session.lifecycle.assembly import compose
 from sidecar.session.lifecycle.damage import open_log
+from sidecar.session.lifecycle.fork import fork
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.restore_records import restore_news
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.ownership import Ownership
 from sidecar.session.state import State
-from sidecar.store.format.log_records import CreatedRecord, ImportedRecord
+from sidecar.store.format.log_records import CreatedRecord, ImportedRecord, OptionRecord
 from sidecar.store.format.values import Owner, SessionRow
 from sidecar.tools.builtin_tools import BUILTIN
 from sidecar.wrap.acp_fold import (
@@ -29,6 +30,7 @@ from sidecar.wrap.acp_fold import (
     PromptEnded,
     PromptSeen,
     SpeechSeen,
+    TerminalSeen,
     TitleSeen,
     UsageSeen,
     WriteSeen,
@@ -63,7 +65,8 @@ class WrappedSession:
         self.gauge = ContextGauge()
         self._turn: WrappedTurn | None = None
         self._request = ""
-        self._cost: Decimal | None = None
+        spent = state.log.row.cost
+        self._cost = None if spent is None or spent == "0" else Decimal(spent)
         self._cost_before = Decimal(0)
 
     def news(self) -> str:
@@ -94,16 +97,20 @@ class WrappedSession:
             case UsageSeen(used=used, size=size, cost=cost):
                 self._measured(ContextGauge(used, size, reported=True))
                 self._cost = self._cost if cost is None else Decimal(repr(cost))
-            case PromptEnded():
+            case PromptEnded(request=request) if request == self._request:
                 await self.end(event)
+            case PromptSeen():
+                await self.prompt(event, "")
             case SpeechSeen() if turn is not None:
                 turn.speech(event)
             case CallSeen() if turn is not None:
                 await turn.call(event)
             case PlanSeen() if turn is not None:
                 await turn.plan(event)
-            case WriteSeen(path=path, done=True) if turn is not None:
+            case WriteSeen(path=path) if turn is not None:
                 await turn.wrote(path)
+            case TerminalSeen(terminal=name, output=output) if turn is not None:
+                turn.terminals[name] = output
             case _:
                 pass
 
@@ -121,7 +128,10 @@ class WrappedSession:
         if turn is None:
             return
         try:
-            cost = None if self._cost is None else self._cost - self._cost_before
+            cost = self._cost
+            if cost is not None and cost >= self._cost_before:
+                # Else the agent has begun to count anew.
+                cost -= self._cost_before
             await turn.end(seen.stop, seen.usage, cost, seen.error)
         finally:
             self.session.prompts.turning.release()
@@ -222,6 +232,20 @@ async def found(
     wrapped = _wrapped(environment, log, ownership, agent)
     await wrapped.session.recover()
     return wrapped
+
+
+async def copied(
+    environment: Environment, owner: Owner, name: str, source: WrappedSession, agent: str
+) -> WrappedSession:
+    """A fork of `source`, as the agent has forked its own into `name`."""
+    made = await fork(environment.store, environment.clock, source.session.id, None)
+    ownership = Ownership(environment.store, made, owner)
+    await ownership.claim()
+    log, _ = await open_log(environment, made, writes=True)
+    ownership.take()
+    log.entry.configure({**log.row.settings, WRAPPED: name})
+    await log.writer.commit(OptionRecord(config_id=WRAPPED))
+    return _wrapped(environment, log, ownership, agent)
 
 
 async def _row(environment: Environment, name: str, folder: str) -> SessionRow | None:

@@ -68,6 +68,7 @@ class WrappedTurn:
     steps: int = 0
     open_calls: dict[str, _OpenCall] = field(default_factory=dict)
     ended_calls: set[str] = field(default_factory=set)
+    terminals: dict[str, str] = field(default_factory=dict)
     pieces: list[str] = field(default_factory=list)
     growing: PartId = PartId("")  # noqa: RUF009 - a text
     saved: float = 0.0
@@ -258,7 +259,7 @@ class WrappedTurn:
         log, now = self.state.log, self.state.clock.now()
         assert isinstance(part.state, ToolRunning)
         started, title = part.state.started, str(shown.get("title") or "")
-        text = calls.output_of(shown)
+        text = calls.output_of(shown, self.terminals)
         piece, whole = cut(text, keep="both", part_id=part.id), None
         if piece.cut:
             whole = log.writer.put_blob(text.encode("utf-8", "surrogatepass"))

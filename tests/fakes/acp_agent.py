@@ -85,6 +85,10 @@ def main() -> None:
                     listed = [{"name": one, "description": one} for one in commands]
                     turn = Turn(name, params["cwd"])
                     turn.update("available_commands_update", availableCommands=listed)
+            elif method == "session/fork":
+                name = f"s-{os.getpid()}-{len(sessions)}"
+                sessions[name] = sessions[params["sessionId"]]
+                send({"id": number, "result": {"sessionId": name}})
             elif method == "session/prompt":
                 turn = Turn(params["sessionId"], sessions[params["sessionId"]])
                 given: dict[str, Any] = {"usage": None, "stop": "end_turn"}

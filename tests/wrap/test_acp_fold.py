@@ -19,6 +19,7 @@ from sidecar.wrap.acp_fold import (
     SessionShown,
     SpeechSeen,
     Talk,
+    TerminalSeen,
     TitleSeen,
     UsageSeen,
     WriteSeen,
@@ -67,7 +68,7 @@ def test_a_conversation_as_it_passes() -> None:
         UsageSeen("s", 10, 100, 0.5),
         TitleSeen("s", "T"),
         CommandsSeen("s", ("plan",)),
-        PromptEnded("s", "end_turn", Usage(input=3, output=2)),
+        PromptEnded("s", "end_turn", Usage(input=3, output=2), "", "1"),
         ModelSeen("s", "n"),
     ]
 
@@ -84,7 +85,7 @@ def test_a_prompt_that_fails() -> None:
         '>{"id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}',
         '<{"id":1,"error":{"code":1,"message":"no key"}}',
     )
-    assert events[-1] == PromptEnded("s", "error", None, "no key")
+    assert events[-1] == PromptEnded("s", "error", None, "no key", "1")
 
 
 def test_both_sides_number_their_requests_alike() -> None:
@@ -98,9 +99,8 @@ def test_both_sides_number_their_requests_alike() -> None:
         '<{"id":1,"result":{"stopReason":"cancelled"}}',
     )
     assert events[1:] == [
-        WriteSeen("s", "/w/a", "x", done=False),
-        WriteSeen("s", "/w/a", "x", done=True),
-        PromptEnded("s", "cancelled", None),
+        WriteSeen("s", "/w/a"),
+        PromptEnded("s", "cancelled", None, "", "1"),
     ]
 
 
@@ -151,7 +151,7 @@ def test_an_edit_as_claude_code_tells_it() -> None:
     assert call_parts.name_of(shown) == "Edit"
     assert call_parts.written_paths(shown) == ("/w/a",)
     assert call_parts.intent_of(shown, "/w") is None
-    assert call_parts.output_of(shown) == "/w/a\n--- a/w/a\n+++ b/w/a\n@@ -1 +1 @@\n-x\n+y\n"
+    assert call_parts.output_of(shown, {}) == "/w/a\n--- a/w/a\n+++ b/w/a\n@@ -1 +1 @@\n-x\n+y\n"
 
 
 def test_a_command_as_codex_tells_it() -> None:
@@ -165,7 +165,7 @@ def test_a_command_told_in_its_title_alone() -> None:
     shown = call({"title": "`rm a`", "kind": "execute", "rawOutput": {"output": "gone"}})
     assert call_parts.intent_of(shown, "/w") == Intent("rm a", "/w")
     assert call_parts.input_of(shown) == {"command": "rm a"}
-    assert call_parts.output_of(shown) == "gone"
+    assert call_parts.output_of(shown, {}) == "gone"
     assert call_parts.name_of(shown) == "bash"
 
 
@@ -177,3 +177,12 @@ def test_reading_changes_nothing() -> None:
 
 def test_an_edit_that_names_no_path_accounts_for_all() -> None:
     assert call_parts.intent_of(call({"kind": "edit"}), "/w") == Intent(folder="/w", edits=True)
+
+
+def test_a_terminal_of_the_editors_shows_what_came_of_a_call() -> None:
+    asked = {"id": 7, "method": "terminal/output", "params": {"sessionId": "s", "terminalId": "t"}}
+    seen = folded("<" + json.dumps(asked), '>{"id":7,"result":{"output":"hi\\n"}}')
+    assert seen == [TerminalSeen("s", "t", "hi\n")]
+    shown = call({"kind": "execute", "content": [{"type": "terminal", "terminalId": "t"}]})
+    assert call_parts.output_of(shown, {"t": "hi\n"}) == "hi\n"
+    assert call_parts.output_of(shown, {}) == "[terminal t]"

@@ -187,3 +187,24 @@ def test_what_was_said_before_we_came_is_recorded(tmp_path: Path, folder: Path) 
         editor.ask("initialize", protocolVersion=1)
         editor.ask("session/load", sessionId="old", cwd=str(folder), mcpServers=[])
         assert "said before" in editor.command("old", "/checkpoints")
+
+
+def test_a_fork_has_the_checkpoints_of_its_source(tmp_path: Path, folder: Path) -> None:
+    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
+        session = edited(editor, folder)
+        made = editor.ask("session/fork", sessionId=session, cwd=str(folder), mcpServers=[])
+        fork = made["result"]["sessionId"]
+        assert "a.txt" in editor.command(fork, "/checkpoints")
+        editor.command(fork, "/rollback 1")
+        assert (folder / "a.txt").read_text() == "user\n"
+
+
+def test_nothing_goes_back_while_a_turn_runs(tmp_path: Path, folder: Path) -> None:
+    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
+        session = edited(editor, folder)
+        block = {"type": "text", "text": "!time.sleep(1.5)"}
+        number = editor.send("session/prompt", sessionId=session, prompt=[block])
+        assert "a turn is running" in editor.command(session, "/rollback 1")
+        editor.until(lambda it: any(m.get("id") == number for m in it.messages()))
+        editor.command(session, "/rollback 2")
+        assert (folder / "a.txt").read_text() == "user\n"
