@@ -26,9 +26,10 @@ _UNABLE = "the agent cannot go back in its conversation: leave the word out, and
 async def answer(typed: Typed, wrapped: WrappedSession) -> str:
     """Markdown."""
     try:
-        return await _ANSWERS[typed.name](typed.words, wrapped)
+        text = await _ANSWERS[typed.name](typed.words, wrapped)
     except SidecarError as error:
-        return f"`/{typed.name}` did nothing: {error.message}"
+        text = f"`/{typed.name}` did nothing: {error.message}"
+    return "\n\n".join([text, *(f"Note: {told.plain(one)}" for one in wrapped.noted())])
 
 
 async def asked(method: str, params: JsonObject, wrapped: WrappedSession) -> Json:

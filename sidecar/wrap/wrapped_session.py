@@ -14,6 +14,7 @@ from sidecar.session.lifecycle.damage import open_log
 from sidecar.session.lifecycle.fork import fork
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
+from sidecar.session.log.events import Event, Notice
 from sidecar.session.log.restore_records import restore_news
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.ownership import Ownership
@@ -45,6 +46,8 @@ WRAPPED = "wrapped"
 """The setting that names the agent's session."""
 PAGE, MOST_PAGES = 100, 20
 """Sessions looked through for one that the agent loads."""
+MOST_NOTED = 5
+"""Warnings told with the next command's answer, the newest."""
 LATE = (
     "The snapshot before this prompt came {ms} ms after the prompt had gone on: what the agent "
     "changed before that cannot be taken back."
@@ -68,6 +71,18 @@ class WrappedSession:
         spent = state.log.row.cost
         self._cost = None if spent is None or spent == "0" else Decimal(spent)
         self._cost_before = Decimal(0)
+
+        self._noted: list[str] = []
+        state.channel.attach(self._hear)
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, Notice) and event.level != "info" and event.text not in self._noted:
+            self._noted = [*self._noted, event.text][-MOST_NOTED:]
+
+    def noted(self) -> tuple[str, ...]:
+        """Warnings since the last call, which the user has not seen."""
+        found, self._noted = tuple(self._noted), []
+        return found
 
     def news(self) -> str:
         """What was taken back since the last prompt, in the user's words."""

@@ -1,10 +1,15 @@
 """Whatever agent, recorder or disk do, the two hear each other and no file is lost."""
 
+import os
+import re
+import signal
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
 from tests.wrap.desk import agent, opened
+from tests.wrap.test_nothing_changes import recorders
 
 pytestmark = pytest.mark.long
 
@@ -49,6 +54,30 @@ def test_a_tree_that_is_too_large_for_a_look_holds_no_prompt_up(tmp_path: Path) 
         editor.command(session, "/meter")
         editor.command(session, "/rollback 1")
         assert (folder / "0/0.txt").read_text() == "x"
+
+
+def test_a_snapshot_that_comes_late_is_told(tmp_path: Path) -> None:
+    """The recorder is kept from its work, as by a folder whose look takes long."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    with opened(agent(tmp_path / "heard", thinks=0), tmp_path / "data") as editor:
+        session = editor.begin(folder)
+        editor.command(session, "/meter")
+        (recorder,) = recorders(editor.process.pid)
+        os.kill(recorder, signal.SIGSTOP)
+        begun = monotonic()
+        editor.prompt(session, "!t.edit('a.txt', 'agent')")
+        assert monotonic() - begun < 1
+        os.kill(recorder, signal.SIGCONT)
+        told = editor.command(session, "/checkpoints")
+    assert re.search(r"Note: The snapshot before this prompt came \d+ ms after", told)
+
+
+def test_a_folder_without_snapshots_says_why(tmp_path: Path) -> None:
+    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
+        session = editor.begin(tmp_path)
+        editor.prompt(session, "hello")
+        assert "contains Sidecar's own data" in editor.command(session, "/rollback 1")
 
 
 def test_a_full_window_is_warned_of_once(tmp_path: Path) -> None:
