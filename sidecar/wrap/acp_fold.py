@@ -11,8 +11,17 @@ from sidecar.core.parts import MOST_COUNT, Json, JsonObject, Usage
 
 WANTED = ("fs/write_text_file", "terminal/output")
 """What agents ask of editors that is looked at."""
+_OPENING = ("session/new", "session/load", "session/resume", "session/fork")
 MOST_PENDING = 1_000
 """Requests waiting for an answer that are remembered; older ones are forgotten first."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderNamed:
+    """A session will work in a folder; the agent has not answered yet."""
+
+    session: str
+    cwd: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +141,8 @@ class PromptEnded:
 
 
 AcpEvent: TypeAlias = (
-    LoadBegan
+    FolderNamed
+    | LoadBegan
     | SessionShown
     | PromptSeen
     | SpeechSeen
@@ -171,8 +181,9 @@ def from_editor(talk: Talk, message: JsonObject) -> Folded:
     if "id" in message:
         talk = replace(talk, asked=_kept(talk.asked, message))
     session = _text(params.get("sessionId"))
-    if method == "session/load":
-        return talk, (LoadBegan(session, _text(params.get("cwd"))),)
+    if method in _OPENING and (cwd := _text(params.get("cwd"))):
+        named = FolderNamed(session, cwd)
+        return talk, (named, LoadBegan(session, cwd)) if method == "session/load" else (named,)
     if method == "session/prompt":
         blocks = tuple(one for one in _list(params.get("prompt")) if isinstance(one, dict))
         return talk, (PromptSeen(session, key_of(message), blocks),)

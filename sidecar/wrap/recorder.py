@@ -18,12 +18,14 @@ from sidecar.core.prompt.tokens import Count
 from sidecar.daemon.windows import Daemon, EditorWindow
 from sidecar.model.models import Vocabulary
 from sidecar.session.environment import Environment
+from sidecar.session.epochs.session_params import checked_folder
 from sidecar.wire.stderr_log import log_to_stderr
 from sidecar.wire.streams import reader, take_stdio, writer
 from sidecar.wrap import acp_fold, context_gauge, stream_words, wrapped_commands
 from sidecar.wrap.acp_fold import (
     AcpEvent,
     CommandsSeen,
+    FolderNamed,
     LoadBegan,
     PromptEnded,
     PromptSeen,
@@ -48,6 +50,8 @@ logger = logging.getLogger("sidecar.wrap")
 
 MOST_REPLAYED = 20_000
 """Events of a loaded session's history that are taken."""
+LATE = 0.1
+"""Seconds after a prompt went on in which no agent has edited anything yet: its model answers."""
 QUIET, MOST_BEHIND = 0.1, 1.0
 """Seconds without a message after which the agent is not ahead; seconds that this is waited for."""
 LIST_AFTER = 0.5
@@ -100,7 +104,6 @@ class Recorder:
     ) -> None:
         self._daemon, self._agent, self._write, self._group = daemon, agent, write, group
         self._window = EditorWindow(daemon, os.environ, set_level=lambda _: None)
-        self._environment: Environment | None = None
         self._talk = Talk()
         self._lines = {UP: LineJoiner(), DOWN: LineJoiner()}
         self._sessions: dict[str, WrappedSession] = {}
@@ -109,6 +112,9 @@ class Recorder:
         self._told: dict[str, str] = {}
 
     async def run(self, frames: FrameReader) -> None:
+        # The daemon's own tasks begin first.
+        await asyncio.sleep(0)
+        await self._safely(self._warm_up())
         await self._send(READY)
         due_at: float | None = None
         while True:
@@ -165,6 +171,13 @@ class Recorder:
     async def _event(self, event: AcpEvent) -> None:
         name = event.session
         match event:
+            case FolderNamed(cwd=cwd):
+                snapshots = (await self._ready()).workspaces.snapshots
+                with suppress(SidecarError):
+                    folder = checked_folder(cwd)
+                    if snapshots is not None:
+                        snapshots.look_ahead(folder)
+                return
             case LoadBegan():
                 self._replayed[name] = []
                 return
@@ -193,7 +206,7 @@ class Recorder:
         self._group.create_task(self._list_ours(name))
         if name in self._sessions or not shown.cwd:
             return
-        environment = await self._ready(shown.cwd)
+        environment = await self._ready()
         owner, agent = self._daemon.sessions.owner, self._talk.agent or self._agent
         wrapped = None
         if shown.before:
@@ -209,13 +222,13 @@ class Recorder:
         self._sessions[name] = wrapped
         await self._tell_news(name, wrapped)
 
-    async def _ready(self, cwd: str) -> Environment:
-        if self._environment is None:
-            root = Path(cwd)
-            self._window.sessions.folder = root
-            self._window.sessions.shared.configure({}, root)
-            self._environment = await self._window.sessions.shared.ready()
-        return self._environment
+    async def _ready(self) -> Environment:
+        """Of no workspace: what a folder sets is for Sidecar's own sessions."""
+        return await self._window.sessions.shared.ready()
+
+    async def _warm_up(self) -> None:
+        """Before the first prompt, which waits for this."""
+        await self._ready()
 
     async def _list_ours(self, name: str) -> None:
         """Lists our commands where the agent lists none of its own."""
@@ -242,7 +255,7 @@ class Recorder:
                 if wrapped is not None and isinstance(event, PromptSeen):
                     words = self._told.pop(event.session, "") if words_before else ""
                     await wrapped.prompt(event, words)
-                    if (late := monotonic() - until) > 0:
+                    if (late := monotonic() - until) > LATE:
                         wrapped.came_late(ceil(late * 1000))
         finally:
             await self._send(GO, NUMBER.pack(number))

@@ -12,6 +12,7 @@ from sidecar.wrap.acp_fold import (
     AcpEvent,
     CallSeen,
     CommandsSeen,
+    FolderNamed,
     LoadBegan,
     ModelSeen,
     PromptEnded,
@@ -61,6 +62,7 @@ def test_a_conversation_as_it_passes() -> None:
         '>{"id":2,"method":"session/set_model","params":{"sessionId":"s","modelId":"n"}}',
         '<{"id":2,"result":{}}',
     ) == [
+        FolderNamed("", "/w"),
         SessionShown("s", "/w", before=False, model="m"),
         PromptSeen("s", "1", ({"type": "text", "text": "hi"},)),
         SpeechSeen("s", "agent", "hi"),
@@ -77,7 +79,7 @@ def test_a_load_that_fails_ends_its_history() -> None:
     assert folded(
         '>{"id":1,"method":"session/load","params":{"sessionId":"s","cwd":"/w"}}',
         '<{"id":1,"error":{"code":1,"message":"no"}}',
-    ) == [LoadBegan("s", "/w"), SessionShown("s", "", before=True)]
+    ) == [FolderNamed("s", "/w"), LoadBegan("s", "/w"), SessionShown("s", "", before=True)]
 
 
 def test_a_prompt_that_fails() -> None:

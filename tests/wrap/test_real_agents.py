@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import os
+import random
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from tests.benchmarks.other_agents import opencode_variables
 from tests.benchmarks.scripted_api import ScriptedApi
 from tests.benchmarks.turn_script import Edit, Read, Say, Shell
 from tests.e2e.test_acp_sdk import Window, say
+from tests.wrap.test_nothing_changes import recorders
 from tests.wrap.test_recording import sessions
 
 acp = pytest.importorskip("acp", reason="the agent-client-protocol package is not installed")
@@ -65,13 +69,13 @@ def acts(folder: Path) -> list[Any]:
     return [Read(path), Edit(path, "two", "TWO"), Shell("echo made > b.txt"), Say("Done.")]
 
 
-async def played(
-    tmp_path: Path, folder: Path, api: HeardApi, *words: str, wrapped: bool = True
-) -> Window:
-    """One session, in which the model does what is wanted after the first words."""
+@asynccontextmanager
+async def opencode(
+    tmp_path: Path, folder: Path, api: HeardApi, *, wrapped: bool = True
+) -> AsyncIterator[tuple[Any, Any, Window]]:
     assert OPENCODE is not None
     home = tmp_path / f"home-{wrapped}"
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     window = Window()
     around = [sys.executable, "-m", "sidecar", "wrap", "--"] if wrapped else []
     command = [*around, OPENCODE, "acp"]
@@ -81,8 +85,16 @@ async def played(
         env={**opencode_variables(home, api.url), "SIDECAR_DATA_DIR": str(tmp_path / "data")},
         cwd=folder,
         transport_kwargs={"limit": 16 * 1024 * 1024},
-    ) as (agent, _):
+    ) as (agent, process):
         await agent.initialize(protocol_version=acp.PROTOCOL_VERSION)
+        yield agent, process, window
+
+
+async def played(
+    tmp_path: Path, folder: Path, api: HeardApi, *words: str, wrapped: bool = True
+) -> Window:
+    """One session, in which the model does what is wanted after the first words."""
+    async with opencode(tmp_path, folder, api, wrapped=wrapped) as (agent, _, window):
         opened = await agent.new_session(cwd=str(folder), mcp_servers=[])
         await asyncio.sleep(2.0)
         for number, one in enumerate(words):
@@ -139,3 +151,36 @@ def conversation(bodies: list[Any]) -> list[Any]:
 def unnamed(body: Any) -> str:
     """Calls are numbered by request, of which the title's may come before or after."""
     return re.sub(r"toolu_\d+|ses_\w+|msg_\w+", "ID", json.dumps(body))
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_killed_tap_or_recorder_loses_nothing_of_the_users(
+    seed: int, tmp_path: Path, folder: Path, api: HeardApi
+) -> None:
+    """opencode loads its session again, and what it had changed by then goes back."""
+    chance = random.Random(seed)
+    (folder / "mine.txt").write_text("mine\n")
+    api.acts.extend(acts(folder))
+    async with opencode(tmp_path, folder, api) as (agent, process, _):
+        session = (await agent.new_session(cwd=str(folder), mcp_servers=[])).session_id
+        await asyncio.sleep(2.0)
+        prompt = asyncio.ensure_future(say(agent, session, "edit a.txt"))
+        await asyncio.sleep(chance.uniform(0.0, 2.0))
+        recorder, tap = recorders(process.pid), [process.pid]
+        for pid in chance.choice([recorder, tap, [*recorder, *tap]]):
+            os.kill(pid, 9)
+        await asyncio.wait({prompt}, timeout=5.0)
+        prompt.cancel()
+    await asyncio.sleep(1.0)
+    api.acts.clear()
+    async with opencode(tmp_path, folder, api) as (agent, _, window):
+        await agent.load_session(session_id=session, cwd=str(folder), mcp_servers=[])
+        await asyncio.sleep(2.0)
+        await say(agent, session, "/checkpoints")
+        assert "edit a.txt" in window.said()
+        api.acts.extend([Edit(str(folder / "a.txt"), "one", "ONE"), Say("Yes.")])
+        await say(agent, session, "once more")
+        assert "ONE" in (folder / "a.txt").read_text()
+        await say(agent, session, "/rollback 1")
+        assert "ONE" not in (folder / "a.txt").read_text()
+    assert (folder / "mine.txt").read_text() == "mine\n"

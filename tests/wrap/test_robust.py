@@ -4,7 +4,7 @@ import os
 import re
 import signal
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 import pytest
 
@@ -68,6 +68,7 @@ def test_a_snapshot_that_comes_late_is_told(tmp_path: Path) -> None:
         begun = monotonic()
         editor.prompt(session, "!t.edit('a.txt', 'agent')")
         assert monotonic() - begun < 1
+        sleep(0.3)
         os.kill(recorder, signal.SIGCONT)
         told = editor.command(session, "/checkpoints")
     assert re.search(r"Note: The snapshot before this prompt came \d+ ms after", told)
