@@ -25,11 +25,10 @@ def main() -> None:
         from sidecar.daemon.resident import reside
 
         reside(int(arguments[1]), arguments[2])
-    elif arguments[:2] == ["wrap", "--"] and len(arguments) > 2:
+    elif arguments[:1] == ["wrap"] and (command := _wrapped(arguments[1:])):
         from sidecar.wrap.tap import wrap
 
-        sys.stdout.flush()
-        os._exit(wrap(arguments[2:]))
+        os._exit(wrap(command))
     elif arguments[:1] == ["wrap-recorder"]:
         from sidecar.wrap.recorder import record
 
@@ -46,6 +45,13 @@ def main() -> None:
         finally:
             # Python looks for garbage as it ends: in all that is left, for a tenth of the time.
             gc.freeze()
+
+
+def _wrapped(arguments: list[str]) -> list[str]:
+    """An agent's command, with or without `--` before it; empty for an option."""
+    if arguments[:1] == ["--"]:
+        return arguments[1:]
+    return [] if arguments and arguments[0].startswith("-") else arguments
 
 
 def _serve(given: set[str]) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from time import monotonic, sleep
@@ -86,6 +87,13 @@ def test_an_agent_ends_as_it_would(program: str, code: int, tmp_path: Path) -> N
 def test_an_agent_that_is_not_there_is_told(tmp_path: Path) -> None:
     with opened(["no-such-agent"], tmp_path) as editor:
         assert editor.process.wait(20) == 127
+
+
+def test_the_dashes_may_be_left_out(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "sidecar", "wrap", "cat", "-u"]
+    env = {**os.environ, "SIDECAR_DATA_DIR": str(tmp_path)}
+    done = subprocess.run(words, input=b"as it is", stdout=subprocess.PIPE, env=env, check=True)
+    assert done.stdout == b"as it is"
 
 
 def test_a_signal_reaches_the_agent(tmp_path: Path) -> None:

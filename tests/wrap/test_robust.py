@@ -13,6 +13,9 @@ from tests.wrap.test_nothing_changes import recorders
 
 pytestmark = pytest.mark.long
 
+MOST_KIB = 30 * 1024
+"""Of the tap: Python alone takes ten MiB of it, and what waits for the recorder four."""
+
 
 def test_where_nothing_can_be_recorded_all_passes(tmp_path: Path) -> None:
     data = tmp_path / "data"
@@ -26,18 +29,29 @@ def test_where_nothing_can_be_recorded_all_passes(tmp_path: Path) -> None:
 
 
 def test_a_flood_passes_and_the_gap_is_told(tmp_path: Path) -> None:
+    """Also while the recorder hangs; the tap stays small."""
     folder = tmp_path / "work"
     folder.mkdir()
     with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
         session = editor.begin(folder)
-        number = editor.send(
-            "session/prompt",
-            sessionId=session,
-            prompt=[{"type": "text", "text": "![t.say('x' * 4000) for _ in range(5000)]"}],
-        )
+        editor.command(session, "/meter")
+        (recorder,) = recorders(editor.process.pid)
+        os.kill(recorder, signal.SIGSTOP)
+        editor.prompt(session, "hello")
+        for _ in range(20_000):
+            editor.put(
+                b'{"jsonrpc":"2.0","method":"future/told","params":"' + b"x" * 1000 + b'"}\n'
+            )
+        block = {"type": "text", "text": "![t.say('x' * 4000) for _ in range(5000)]"}
+        number = editor.send("session/prompt", sessionId=session, prompt=[block])
         editor.until(lambda it: f'"id": {number}, "result"'.encode() in it.came[-300:])
-        assert editor.came.count(b'"agent_message_chunk"') == 5_000
-        assert "Context" in editor.command(session, "/meter")
+        assert editor.came.count(b'xxxx"}}}') == 5_000
+        status = Path(f"/proc/{editor.process.pid}/status").read_text()
+        assert int(status.split("VmHWM:")[1].split()[0]) < MOST_KIB
+        os.kill(recorder, signal.SIGCONT)
+        assert "too fast to be recorded" in editor.command(session, "/meter")
+        assert "hello" in editor.command(session, "/checkpoints")
+    assert (tmp_path / "heard").read_bytes().count(b"future/told") == 20_000
 
 
 def test_a_tree_that_is_too_large_for_a_look_holds_no_prompt_up(tmp_path: Path) -> None:
