@@ -43,7 +43,7 @@ logger = logging.getLogger("sidecar.wrap")
 
 FORMAT = "acp"
 WRAPPED = "wrapped"
-"""The setting that names the agent's session."""
+"""The setting that names the agent's session, behind ours: copies of ours are not the agent's."""
 PAGE, MOST_PAGES = 100, 20
 """Sessions looked through for one that the agent loads."""
 MOST_NOTED = 5
@@ -220,9 +220,9 @@ async def begun(
         "effort": config.effort,
         "autoCompact": config.auto_compact,
         "autoContinue": config.auto_continue,
-        WRAPPED: name,
     }
     log = environment.new_log(folder, "", settings)
+    log.entry.configure({**settings, WRAPPED: [log.row.id, name]})
     trusted = environment.trust(folder).granted
     static = await known_instructions.begin(environment, log.row, trusted, BUILTIN, None)
     epochs.begin(log, static, environment.clock.new_id("cmp"), "new")
@@ -258,7 +258,7 @@ async def copied(
     await ownership.claim()
     log, _ = await open_log(environment, made, writes=True)
     ownership.take()
-    log.entry.configure({**log.row.settings, WRAPPED: name})
+    log.entry.configure({**log.row.settings, WRAPPED: [log.row.id, name]})
     await log.writer.commit(OptionRecord(config_id=WRAPPED))
     return _wrapped(environment, log, ownership, agent)
 
@@ -267,7 +267,7 @@ async def _row(environment: Environment, name: str, folder: str) -> SessionRow |
     before: str | None = None
     for _ in range(MOST_PAGES):
         page = await environment.store.sessions.page(cwd=folder, before=before, limit=PAGE)
-        known = (row for row in page.rows if row.settings.get(WRAPPED) == name)
+        known = (row for row in page.rows if row.settings.get(WRAPPED) == [row.id, name])
         if (row := next(known, None)) is not None:
             return row
         before = page.next

@@ -121,6 +121,8 @@ def test_messages_take_less_than_five_milliseconds_more(tmp_path: Path) -> None:
             editor.begin(tmp_path)
             sleep(1.5)  # The recorder has started.
             typical[bare] = sorted(asked(editor) for _ in range(200))[100]
+            status = Path(f"/proc/{editor.process.pid}/status").read_text()
+            assert int(status.split("VmRSS:")[1].split()[0]) < 20 * 1024
     assert typical[False] - typical[True] < 0.005, typical
 
 

@@ -1,5 +1,6 @@
 """What passes becomes a session of ours: listed, searched, exported, shown."""
 
+import json
 import os
 import subprocess
 import sys
@@ -76,3 +77,39 @@ def test_a_turn_is_listed_searched_exported_and_shown(tmp_path: Path, folder: Pa
     other = tmp_path / "elsewhere"
     sidecar(other, "import", str(tmp_path / "out"), "--cwd", str(folder))
     assert len(sessions(other)) == 1
+
+
+def test_a_recorded_session_goes_on_in_sidecar_itself(tmp_path: Path, folder: Path) -> None:
+    data = tmp_path / "data"
+    play(data, folder, "please change a.txt", TURN)
+    (session,) = sessions(data)
+    serve = [sys.executable, "-m", "sidecar", "serve", "--stdio", "--alone"]
+    with opened(serve, data, bare=True) as editor:
+        options = {"_meta": {"sidecar": {"model": "offline", "workspaceTrusted": True}}}
+        editor.ask("initialize", protocolVersion=1, clientCapabilities={}, **options)
+        editor.ask("session/load", sessionId=session, cwd=str(folder), mcpServers=[])
+        shown = json.dumps(editor.messages())
+        assert "All zebras done." in shown
+        assert "thinking hard" in shown
+        assert editor.prompt(session, "hello")["result"]["stopReason"] == "end_turn"
+        editor.command(session, "/rollback 2")
+        assert (folder / "a.txt").read_text() == "old\n"
+
+
+def test_a_copy_is_not_the_agents(tmp_path: Path, folder: Path) -> None:
+    """An imported copy is newer, and the agent's session goes on in the one that it began."""
+    data, heard = tmp_path / "data", tmp_path / "heard"
+    with opened(agent(heard, loadSession=True), data) as editor:
+        theirs = editor.begin(folder)
+        editor.prompt(theirs, TURN)
+        settle(editor, theirs)
+        editor.close()
+    (ours,) = sessions(data)
+    sidecar(data, "export", ours, str(tmp_path / "out"))
+    sidecar(data, "import", str(tmp_path / "out"), "--cwd", str(folder))
+    with opened(agent(heard, loadSession=True), data) as editor:
+        editor.ask("initialize", protocolVersion=1)
+        editor.ask("session/load", sessionId=theirs, cwd=str(folder), mcpServers=[])
+        editor.command(theirs, "/rollback 1")
+        assert (folder / "a.txt").read_text() == "old\n"
+    assert len(sessions(data)) == 2
