@@ -89,6 +89,13 @@ class UsageSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionLeft:
+    """The agent has closed a session."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelSeen:
     """The session's model, from now on."""
 
@@ -154,6 +161,7 @@ AcpEvent: TypeAlias = (
     | CommandsSeen
     | WriteSeen
     | TerminalSeen
+    | SessionLeft
     | PromptEnded
 )
 
@@ -163,7 +171,7 @@ class Talk:
     """What is known of both sides; `asked` has the editor's requests, `wanted` the agent's."""
 
     agent: str = ""
-    can_load: bool = False
+    knows_us: bool = False
     asked: Mapping[str, JsonObject] = field(default_factory=dict)
     wanted: Mapping[str, JsonObject] = field(default_factory=dict)
 
@@ -206,8 +214,8 @@ def from_agent(talk: Talk, message: JsonObject) -> Folded:
     result = _object(message.get("result"))
     if request.get("method") == "initialize":
         about = _object(result.get("agentInfo"))
-        can = _object(result.get("agentCapabilities")).get("loadSession") is True
-        return replace(talk, agent=_text(about.get("name")), can_load=can), ()
+        meta = _object(_object(result.get("agentCapabilities")).get("_meta"))
+        return replace(talk, agent=_text(about.get("name")), knows_us="sidecar" in meta), ()
     return talk, tuple(_answered(request, message, result))
 
 
@@ -239,6 +247,8 @@ def _answered(request: JsonObject, message: JsonObject, result: JsonObject) -> I
         case "session/load":
             # What was said until then is not a history.
             yield SessionShown(session, "", before=True)
+        case "session/close" | "session/delete" if not failed:
+            yield SessionLeft(session)
         case "session/set_model" if not failed:
             yield ModelSeen(session, _text(params.get("modelId")))
         case "session/set_config_option" if not failed and (model := _model(result)):

@@ -30,6 +30,8 @@ GO: Final = b"G"
 """The prompt of this number may go on."""
 LINE: Final = b"L"
 """A line for the editor."""
+KNOWN: Final = b"K"
+"""The agent answers methods of ours itself: it is Sidecar."""
 WORDS: Final = b"W"
 """JSON: `[session, words]` to put before the session's next prompt."""
 

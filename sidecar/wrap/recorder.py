@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from time import monotonic
@@ -29,6 +30,7 @@ from sidecar.wrap.acp_fold import (
     LoadBegan,
     PromptEnded,
     PromptSeen,
+    SessionLeft,
     SessionShown,
     Talk,
 )
@@ -37,6 +39,7 @@ from sidecar.wrap.link_frames import (
     DOWN,
     GO,
     HELD,
+    KNOWN,
     LINE,
     NUMBER,
     READY,
@@ -165,6 +168,9 @@ class Recorder:
             return
         fold = acp_fold.from_editor if kind == UP else acp_fold.from_agent
         self._talk, events = fold(self._talk, message)
+        if self._talk.knows_us:
+            await self._send(KNOWN)
+            self._talk = replace(self._talk, knows_us=False)
         for event in events:
             await self._event(event)
 
@@ -194,6 +200,9 @@ class Recorder:
             return
         wrapped = self._sessions.get(name)
         if wrapped is None:
+            return
+        if isinstance(event, SessionLeft):
+            await self._sessions.pop(name).close(self._daemon.sessions.owner)
             return
         await wrapped.take(event)
         if isinstance(event, PromptEnded) and context_gauge.due(wrapped.gauge):

@@ -19,6 +19,7 @@ from sidecar.wrap.link_frames import (
     GO,
     HEAD,
     HELD,
+    KNOWN,
     LINE,
     LOST_DOWN,
     LOST_UP,
@@ -56,6 +57,7 @@ class RecorderLink:
         self._gone_on: set[int] = set()
         self._number = 0
         self._words: dict[str, str] = {}
+        self.agent_knows_us = False
         self._begun = monotonic()
         self.going, self._ready, self._ending = True, False, False
         try:
@@ -164,6 +166,8 @@ class RecorderLink:
                 self._ready = True
             elif kind == GO:
                 self._gone_on.add(NUMBER.unpack(content)[0])
+            elif kind == KNOWN:
+                self.agent_knows_us = True
             elif kind == WORDS:
                 session, words = json.loads(content)
                 self._words[session] = words

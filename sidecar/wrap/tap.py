@@ -27,6 +27,8 @@ QUIET = 0.5
 LAST_BYTES = 2.0
 """Seconds for what an ended agent wrote to reach the editor; its children may hold the pipe."""
 SWITCHES = 0.0005
+PR_SET_PDEATHSIG = 1
+"""Of Linux's `<sys/prctl.h>`."""
 _PASSED_ON = ("SIGTERM", "SIGINT", "SIGHUP")
 NOT_FOUND, NOT_RUN = 127, 126
 GONE = "Sidecar's recorder has ended, so this is not known. The agent goes on as without it."
@@ -36,7 +38,12 @@ def wrap(command: Sequence[str]) -> int:
     """Runs an agent between stdin and stdout until it ends; gives its exit code, as of a shell."""
     sys.setswitchinterval(SWITCHES)
     try:
-        agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        agent = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            preexec_fn=_ending_with_us(),  # noqa: PLW1509 - no thread has begun
+        )
     except OSError as error:
         sys.stderr.write(f"sidecar wrap: {command[0]} cannot be started: {error.strerror}\n")
         return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_RUN
@@ -65,6 +72,22 @@ def _passing_on(agent: "subprocess.Popen[bytes]") -> Callable[[int, FrameType | 
             agent.send_signal(number)
 
     return pass_on
+
+
+def _ending_with_us() -> Callable[[], None] | None:
+    """Has a kill of this process reach an agent that hangs, as the editor's kill would have."""
+    if sys.platform != "linux":
+        return None
+    import ctypes  # noqa: PLC0415 - only there
+
+    libc, parent = ctypes.CDLL(None), os.getpid()
+
+    def prepare() -> None:
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return prepare
 
 
 class _Tap:
@@ -151,12 +174,17 @@ class _Tap:
         method = "" if message is None else message.get("method")
         if message is not None and method == "session/prompt":
             self._prompt(line, message)
-        elif message is not None and isinstance(method, str) and method.startswith(words.OWN):
+        elif self._is_ours(method):
+            assert message is not None
             if not self.link.ask(line):
                 self._say(words.refused(message.get("id"), GONE))
         else:
             self.link.copy(UP, line)
             _write(target, line)
+
+    def _is_ours(self, method: object) -> bool:
+        known = isinstance(method, str) and method.startswith(words.OWN)
+        return known and not self.link.agent_knows_us
 
     def _prompt(self, line: bytes, message: "dict[str, object]") -> None:
         session, prompt = words.session_of(message), words.params_of(message).get("prompt")

@@ -62,6 +62,21 @@ class Turn:
         self.end(call, text="ran")
 
 
+def prompted(turn: Turn, message: dict[str, Any]) -> None:
+    given: dict[str, Any] = {"usage": None, "stop": "end_turn"}
+    words = message["params"]["prompt"][-1]["text"]
+    if words.startswith("!"):
+        time.sleep(CAN.get("thinks", 0.3))
+        known = {"t": turn, "send": send, "put": put, "given": given}
+        exec(words[1:], known | {"os": os, "time": time})
+    else:
+        turn.say(f"You said: {words}")
+    result = {"stopReason": given["stop"]}
+    if given["usage"]:
+        result["usage"] = given["usage"]
+    send({"id": message["id"], "result": result})
+
+
 def main() -> None:
     sessions: dict[str, str] = {}
     with HEARD.open("ab", buffering=0) as heard:
@@ -90,28 +105,9 @@ def main() -> None:
                 sessions[name] = sessions[params["sessionId"]]
                 send({"id": number, "result": {"sessionId": name}})
             elif method == "session/prompt":
-                turn = Turn(params["sessionId"], sessions[params["sessionId"]])
-                given: dict[str, Any] = {"usage": None, "stop": "end_turn"}
-                words = params["prompt"][-1]["text"]
-                if words.startswith("!"):
-                    time.sleep(CAN.get("thinks", 0.3))
-                    exec(
-                        words[1:],
-                        {
-                            "t": turn,
-                            "send": send,
-                            "put": put,
-                            "os": os,
-                            "time": time,
-                            "given": given,
-                        },
-                    )
-                else:
-                    turn.say(f"You said: {words}")
-                result = {"stopReason": given["stop"]}
-                if given["usage"]:
-                    result["usage"] = given["usage"]
-                send({"id": number, "result": result})
+                prompted(Turn(params["sessionId"], sessions[params["sessionId"]]), message)
+            elif method in CAN.get("answers", ()):
+                send({"id": number, "result": {}})
             elif number is not None and method is not None:
                 send({"id": number, "error": {"code": -32601, "message": "unknown"}})
 

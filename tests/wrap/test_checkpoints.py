@@ -1,6 +1,7 @@
 """Going back in what a wrapped agent changed, by commands and by requests of ours."""
 
 import json
+import sys
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.wrap.desk import Editor, agent, opened
+from tests.wrap.test_recording import sessions, sidecar
 
 pytestmark = pytest.mark.long
 
@@ -208,3 +210,30 @@ def test_nothing_goes_back_while_a_turn_runs(tmp_path: Path, folder: Path) -> No
         editor.until(lambda it: any(m.get("id") == number for m in it.messages()))
         editor.command(session, "/rollback 2")
         assert (folder / "a.txt").read_text() == "user\n"
+
+
+def test_a_closed_session_is_free_for_others(tmp_path: Path, folder: Path) -> None:
+    data = tmp_path / "data"
+    with opened(agent(tmp_path / "heard", answers=["session/close"]), data) as editor:
+        session = edited(editor, folder)
+        (ours,) = sessions(data)
+        editor.ask("session/close", sessionId=session)
+        assert "does not know" in editor.command(session, "/checkpoints")
+        sidecar(data, "restore", ours, "--last", "--scope", "files", "--yes")
+        assert (folder / "a.txt").read_text() == "user\n"
+
+
+def test_sidecar_itself_keeps_its_own(tmp_path: Path, folder: Path) -> None:
+    """Wrapped by itself, its requests are its own, and its commands come first."""
+    command = [sys.executable, "-m", "sidecar", "serve", "--stdio", "--alone"]
+    with opened(command, tmp_path / "data") as editor:
+        options = {"_meta": {"sidecar": {"model": "offline", "workspaceTrusted": True}}}
+        editor.ask("initialize", protocolVersion=1, clientCapabilities={}, **options)
+        made = editor.ask("session/new", cwd=str(folder), mcpServers=[])
+        session = made["result"]["sessionId"]
+        editor.until(lambda it: b"sidecar-rollback" in it.came)
+        editor.prompt(session, "hello")
+        assert session.startswith("ses_")
+        listed = editor.ask("_sidecar/checkpoint/list", sessionId=session)
+        assert len(listed["result"]["checkpoints"]) == 1
+        assert editor.command(session, "/sidecar-checkpoints").count("hello") == 1

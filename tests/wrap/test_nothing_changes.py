@@ -107,6 +107,21 @@ def test_a_signal_reaches_the_agent(tmp_path: Path) -> None:
         assert editor.process.wait(20) == 3
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems tell no child")
+def test_a_killed_wrapper_leaves_no_agent_that_hangs(tmp_path: Path) -> None:
+    program = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+    with opened([sys.executable, "-c", program], tmp_path) as editor:
+        pid = int(editor.until(lambda it: bytes(it.came) if it.came.endswith(b"\n") else b""))
+        os.kill(editor.process.pid, signal.SIGKILL)
+        editor.process.wait(20)
+        sleep(0.5)
+        assert not Path(f"/proc/{pid}").exists() or "Z" in state_of(pid)
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
 def test_half_a_line_goes_on_when_the_agent_hangs(tmp_path: Path) -> None:
     program = "import os, time; os.write(1, b'{\"half\":'); time.sleep(60)"
     with opened([sys.executable, "-c", program], tmp_path) as editor:
