@@ -23,6 +23,7 @@ _NAMES = {
 }
 _COMMANDS = ("command", "cmd", "script")
 _FOLDERS = ("cwd", "workdir", "directory", "folder")
+_EXIT_CODES = ("exitCode", "exit_code", "exit")
 _PATH_WORDS = ("path", "file", "uri")
 ENDED = ("completed", "failed", "cancelled")
 
@@ -74,6 +75,19 @@ def output_of(call: JsonObject, terminals: Mapping[str, str]) -> str:
     if isinstance(raw, dict) and isinstance(text := raw.get("output"), str):
         return text
     return raw if isinstance(raw, str) else to_json(raw)
+
+
+def exit_code_of(call: JsonObject) -> int | None:
+    """A command's, where the agent tells it."""
+    raw = call.get("rawOutput")
+    found = raw if isinstance(raw, dict) else {}
+    inner = found.get("metadata")
+    for about in (found, inner if isinstance(inner, dict) else {}):
+        for name in _EXIT_CODES:
+            code = about.get(name)
+            if isinstance(code, int) and not isinstance(code, bool):
+                return code
+    return None
 
 
 def paths_of(call: JsonObject) -> Iterator[str]:

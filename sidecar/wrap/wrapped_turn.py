@@ -271,7 +271,9 @@ class WrappedTurn:
                 piece.text or "it failed", "error", started, now, title, {}, kept
             )
         else:
-            state = ToolCompleted(output, started, now, title)
+            code = calls.exit_code_of(shown)
+            about: JsonObject = {} if code is None else {"exitCode": code}
+            state = ToolCompleted(output, started, now, title, about)
         self._put(replace(part, state=state))
         await log.writer.commit(ToolRecord(part_id=part.id, failure="error" if failed else None))
 

@@ -1,6 +1,7 @@
 """What passes between editor and agent, folded to what happened."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -129,6 +130,38 @@ def test_odd_values_are_no_figures() -> None:
     assert folded(given) == [UsageSeen("s", 0, 0, None)]
     given = update("usage_update", used=True, size=2, cost={"amount": 1, "currency": "EUR"})
     assert folded(given) == [UsageSeen("s", 0, 2, None)]
+
+
+def test_a_turn_of_opencode() -> None:
+    """As it passed, shortened, between opencode 1.18 and an editor."""
+    lines = (Path(__file__).parent / "transcripts/opencode-1.18.txt").read_text("utf-8")
+    events = folded(*lines.splitlines())
+    shown: dict[str, Any] = {}
+    for one in events:
+        if isinstance(one, CallSeen):
+            shown[one.call_id] = call_parts.merged(shown.get(one.call_id, {}), one.shown)
+    rest = [one for one in events if not isinstance(one, CallSeen | CommandsSeen)]
+    assert rest == [
+        FolderNamed("", "/w"),
+        SessionShown("ses_1", "/w", before=False, model="anthropic/claude-sonnet-4-5"),
+        PromptSeen("ses_1", "3", ({"type": "text", "text": "please edit a.txt"},)),
+        SpeechSeen("ses_1", "agent", "All done, zebra."),
+        UsageSeen("ses_1", 7822, 200_000, 0.0365721),
+        PromptEnded(
+            "ses_1",
+            "end_turn",
+            Usage(cache_read=7774, cache_write_5m=48, output=2),
+            request="3",
+        ),
+    ]
+    read, edit, run = shown.values()
+    assert all(map(call_parts.has_ended, shown.values()))
+    assert [call_parts.name_of(one) for one in (read, edit, run)] == ["read", "edit", "bash"]
+    assert call_parts.written_paths(read) == call_parts.written_paths(run) == ()
+    assert call_parts.intent_of(read, "/w") is None
+    assert call_parts.written_paths(edit) == ("/w/a.txt",)
+    assert call_parts.intent_of(run, "/w") == Intent("echo made > b.txt", "/w")
+    assert call_parts.exit_code_of(run) == 0
 
 
 def call(*updates: dict[str, Any]) -> Any:
