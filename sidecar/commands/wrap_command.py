@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from sidecar.commands.terminal import refused, terminal
 from sidecar.core.errors import BadRequest
+from sidecar.core.text.visible import visible
 from sidecar.wrap.editor_settings import settings_for
 from sidecar.wrap.tap import wrap
 
@@ -23,7 +24,8 @@ def print_settings(editor: str, command: Sequence[str]) -> int:
     found = shutil.which(program) or program
     sidecar = shutil.which("sidecar") or os.path.abspath(sys.argv[0])
     try:
-        sys.stdout.write(settings_for(editor, sidecar, (found, *rest)))
+        lines = settings_for(editor, sidecar, (found, *rest)).splitlines()
+        sys.stdout.write("".join(f"{visible(line)}\n" for line in lines))
     except BadRequest as error:
         return refused(terminal(), error.message)
     return 0
