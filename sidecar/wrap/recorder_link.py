@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import IO
 
@@ -65,6 +66,8 @@ class RecorderLink:
                 [sys.executable, "-P", "-m", "sidecar", "wrap-recorder", *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                # Who reads our stderr to its end must not wait for the recorder's.
+                stderr=subprocess.PIPE,
                 start_new_session=True,
             )
         except OSError as error:
@@ -73,6 +76,7 @@ class RecorderLink:
             return
         threading.Thread(target=self._send, name="to recorder", daemon=True).start()
         threading.Thread(target=self._hear, name="from recorder", daemon=True).start()
+        threading.Thread(target=self._tell, name="its log", daemon=True).start()
 
     # --- what the tap tells ------------------------------------------------------------------
 
@@ -156,6 +160,14 @@ class RecorderLink:
             kind, size = HEAD.unpack(head)
             self._take(kind, _whole(heard, size))
         self._ended()
+
+    def _tell(self) -> None:
+        assert self._process is not None
+        assert self._process.stderr is not None
+        said = self._process.stderr.fileno()
+        with suppress(OSError):
+            while data := os.read(said, 4096):
+                os.write(2, data)
 
     def _take(self, kind: bytes, content: bytes) -> None:
         if kind == LINE:

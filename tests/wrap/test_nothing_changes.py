@@ -89,6 +89,17 @@ def test_an_agent_that_is_not_there_is_told(tmp_path: Path) -> None:
         assert editor.process.wait(20) == 127
 
 
+def test_what_the_agent_says_on_stderr_is_all_there_is(tmp_path: Path) -> None:
+    """To its end, for which nobody waits longer than for the agent's."""
+    program = "import sys; sys.stderr.write('from the agent\\n'); print('hi')"
+    words = [sys.executable, "-m", "sidecar", "wrap", "--", sys.executable, "-c", program]
+    env = {**os.environ, "SIDECAR_DATA_DIR": str(tmp_path)}
+    begun = monotonic()
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, env=env, check=True)
+    assert (done.stdout, done.stderr) == (b"hi\n", b"from the agent\n")
+    assert monotonic() - begun < 5
+
+
 def test_the_dashes_may_be_left_out(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "sidecar", "wrap", "cat", "-u"]
     env = {**os.environ, "SIDECAR_DATA_DIR": str(tmp_path)}
