@@ -51,6 +51,7 @@ def folder(tmp_path: Path) -> Path:
 def play(data: Path, folder: Path, *prompts: str) -> None:
     with opened(agent(data.with_name("heard")), data) as editor:
         session = editor.begin(folder)
+        settle(editor, session)
         for words in prompts:
             editor.prompt(session, words)
         settle(editor, session)
@@ -101,6 +102,7 @@ def test_a_copy_is_not_the_agents(tmp_path: Path, folder: Path) -> None:
     data, heard = tmp_path / "data", tmp_path / "heard"
     with opened(agent(heard, loadSession=True), data) as editor:
         theirs = editor.begin(folder)
+        settle(editor, theirs)
         editor.prompt(theirs, TURN)
         settle(editor, theirs)
         editor.close()

@@ -3,12 +3,14 @@
 import os
 import re
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 
-from tests.wrap.desk import agent, opened
+from tests.wrap.desk import Editor, agent, opened
 from tests.wrap.test_nothing_changes import recorders
 
 pytestmark = pytest.mark.long
@@ -28,6 +30,28 @@ def test_where_nothing_can_be_recorded_all_passes(tmp_path: Path) -> None:
         assert editor.close() == 0
 
 
+@contextmanager
+def hanging(editor: Editor) -> Iterator[None]:
+    """The recorder does nothing meanwhile."""
+    (recorder,) = recorders(editor.process.pid)
+    os.kill(recorder, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(recorder, signal.SIGCONT)
+
+
+def flooded(editor: Editor, session: str) -> None:
+    """Each side sends the other twenty megabytes, after a prompt."""
+    editor.prompt(session, "hello")
+    for _ in range(20_000):
+        editor.put(b'{"jsonrpc":"2.0","method":"future/told","params":"' + b"x" * 1000 + b'"}\n')
+    block = {"type": "text", "text": "![t.say('x' * 4000) for _ in range(5000)]"}
+    number = editor.send("session/prompt", sessionId=session, prompt=[block])
+    editor.until(lambda it: f'"id": {number}, "result"'.encode() in it.came[-300:])
+    assert editor.came.count(b'xxxx"}}}') == 5_000
+
+
 def test_a_flood_passes_and_the_gap_is_told(tmp_path: Path) -> None:
     """Also while the recorder hangs; the tap stays small."""
     folder = tmp_path / "work"
@@ -35,20 +59,10 @@ def test_a_flood_passes_and_the_gap_is_told(tmp_path: Path) -> None:
     with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
         session = editor.begin(folder)
         editor.command(session, "/meter")
-        (recorder,) = recorders(editor.process.pid)
-        os.kill(recorder, signal.SIGSTOP)
-        editor.prompt(session, "hello")
-        for _ in range(20_000):
-            editor.put(
-                b'{"jsonrpc":"2.0","method":"future/told","params":"' + b"x" * 1000 + b'"}\n'
-            )
-        block = {"type": "text", "text": "![t.say('x' * 4000) for _ in range(5000)]"}
-        number = editor.send("session/prompt", sessionId=session, prompt=[block])
-        editor.until(lambda it: f'"id": {number}, "result"'.encode() in it.came[-300:])
-        assert editor.came.count(b'xxxx"}}}') == 5_000
-        status = Path(f"/proc/{editor.process.pid}/status").read_text()
-        assert int(status.split("VmHWM:")[1].split()[0]) < MOST_KIB
-        os.kill(recorder, signal.SIGCONT)
+        with hanging(editor):
+            flooded(editor, session)
+            status = Path(f"/proc/{editor.process.pid}/status").read_text()
+            assert int(status.split("VmHWM:")[1].split()[0]) < MOST_KIB
         assert "too fast to be recorded" in editor.command(session, "/meter")
         assert "hello" in editor.command(session, "/checkpoints")
     assert (tmp_path / "heard").read_bytes().count(b"future/told") == 20_000
@@ -77,13 +91,11 @@ def test_a_snapshot_that_comes_late_is_told(tmp_path: Path) -> None:
     with opened(agent(tmp_path / "heard", thinks=0), tmp_path / "data") as editor:
         session = editor.begin(folder)
         editor.command(session, "/meter")
-        (recorder,) = recorders(editor.process.pid)
-        os.kill(recorder, signal.SIGSTOP)
-        begun = monotonic()
-        editor.prompt(session, "!t.edit('a.txt', 'agent')")
-        assert monotonic() - begun < 1
-        sleep(0.3)
-        os.kill(recorder, signal.SIGCONT)
+        with hanging(editor):
+            begun = monotonic()
+            editor.prompt(session, "!t.edit('a.txt', 'agent')")
+            assert monotonic() - begun < 1
+            sleep(0.3)
         told = editor.command(session, "/checkpoints")
     assert re.search(r"Note: The snapshot before this prompt came \d+ ms after", told)
 
