@@ -230,6 +230,7 @@ class Recorder:
             wrapped.model = shown.model
         self._sessions[name] = wrapped
         await self._tell_news(name, wrapped)
+        await wrapped.look()
 
     async def _ready(self) -> Environment:
         """Of no workspace: what a folder sets is for Sidecar's own sessions."""
@@ -263,7 +264,7 @@ class Recorder:
                 wrapped = self._sessions.get(event.session)
                 if wrapped is not None and isinstance(event, PromptSeen):
                     words = self._told.pop(event.session, "") if words_before else ""
-                    await wrapped.prompt(event, words)
+                    await wrapped.prompt(event, words, lambda: monotonic() > until + LATE)
                     if (late := monotonic() - until) > LATE:
                         wrapped.came_late(ceil(late * 1000))
         finally:

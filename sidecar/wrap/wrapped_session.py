@@ -1,10 +1,12 @@
 """A wrapped agent's session as one of ours."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 
+from sidecar.core.errors import SidecarError
 from sidecar.core.parts import JsonObject, SessionId
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
@@ -13,6 +15,7 @@ from sidecar.session.lifecycle.assembly import compose
 from sidecar.session.lifecycle.damage import open_log
 from sidecar.session.lifecycle.fork import fork
 from sidecar.session.lifecycle.session import Session
+from sidecar.session.log.change_records import newest
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import Event, Notice
 from sidecar.session.log.restore_records import restore_news
@@ -49,8 +52,8 @@ PAGE, MOST_PAGES = 100, 20
 MOST_NOTED = 5
 """Warnings told with the next command's answer, the newest."""
 LATE = (
-    "The snapshot before this prompt came {ms} ms after the prompt had gone on: what the agent "
-    "changed before that cannot be taken back."
+    "The snapshot before this prompt came {ms} ms after the prompt had gone on: what changed by "
+    "then is the agent's only where the agent reports it."
 )
 GAP = "Some of what passed here came too fast to be recorded."
 
@@ -89,7 +92,10 @@ class WrappedSession:
         told = restore_news(self.log.records, "I")
         return f"[{told} Read these files again before you edit them.]" if told else ""
 
-    async def prompt(self, seen: PromptSeen, words: str) -> None:
+    async def prompt(
+        self, seen: PromptSeen, words: str, late: Callable[[], bool] = lambda: False
+    ) -> None:
+        """`late`: whether the agent has had the prompt for a while."""
         await self.end(PromptEnded(seen.session, "interrupted", None))
         await self.session.prompts.turning.acquire()
         self._turn, self._request = (
@@ -97,6 +103,7 @@ class WrappedSession:
             seen.request,
         )
         self._cost_before = self._cost or Decimal(0)
+        self.state.tracking.late = late
         await self._turn.begin(seen.blocks, words)
 
     async def take(self, event: AcpEvent) -> None:
@@ -160,6 +167,14 @@ class WrappedSession:
         state = self.state
         used = state.view.size(state.log).total
         return ContextGauge(used, state.models.info(self.model).window)
+
+    async def look(self) -> None:
+        """Remembers the files as they are now, unless the log knows an earlier state."""
+        tracking = self.state.tracking
+        with suppress(SidecarError):
+            _, found = await tracking.since()
+            if newest(self.log) is None:
+                tracking.reached(found.after)
 
     async def history(self, events: Sequence[AcpEvent]) -> None:
         """Takes what the agent says was said before; files were not followed then."""

@@ -93,8 +93,8 @@ def test_a_recorded_session_goes_on_in_sidecar_itself(tmp_path: Path, folder: Pa
         assert "All zebras done." in shown
         assert "thinking hard" in shown
         assert editor.prompt(session, "hello")["result"]["stopReason"] == "end_turn"
-        editor.command(session, "/rollback 2")
-        assert (folder / "a.txt").read_text() == "old\n"
+        told = editor.command(session, "/rollback 2")
+        assert (folder / "a.txt").read_text() == "old\n", told
 
 
 def test_a_copy_is_not_the_agents(tmp_path: Path, folder: Path) -> None:

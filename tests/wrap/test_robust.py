@@ -88,6 +88,7 @@ def test_a_snapshot_that_comes_late_is_told(tmp_path: Path) -> None:
     """The recorder is kept from its work, as by a folder whose look takes long."""
     folder = tmp_path / "work"
     folder.mkdir()
+    (folder / "a.txt").write_text("user")
     with opened(agent(tmp_path / "heard", thinks=0), tmp_path / "data") as editor:
         session = editor.begin(folder)
         editor.command(session, "/meter")
@@ -95,8 +96,15 @@ def test_a_snapshot_that_comes_late_is_told(tmp_path: Path) -> None:
             begun = monotonic()
             editor.prompt(session, "!t.edit('a.txt', 'agent')")
             assert monotonic() - begun < 1
+            (folder / "beside.txt").write_text("whose?")
             sleep(0.3)
         told = editor.command(session, "/checkpoints")
+        shown = editor.command(session, "/diff 1")
+        assert "`a.txt` (+1 -1, shell)" in shown
+        assert "`beside.txt` (+1 -0, unknown)" in shown
+        editor.command(session, "/rollback 1 keep")
+        assert (folder / "a.txt").read_text() == "user"
+        assert (folder / "beside.txt").read_text() == "whose?"
     assert re.search(r"Note: The snapshot before this prompt came \d+ ms after", told)
 
 

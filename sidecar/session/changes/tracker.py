@@ -53,7 +53,8 @@ class Tracking:
     """Follows a session's file changes; a failure is told once and stops no turn.
 
     Without `shared` nothing is followed. `took` hears each snapshot's seconds. `step` is the
-    running step's message. `above` tracks a delegating session, whose agent authors a subtask's
+    running step's message. `late` tells, after a turn's first snapshot, whether the agent may have
+    begun before. `above` tracks a delegating session, whose agent authors a subtask's
     writes.
     """
 
@@ -81,6 +82,7 @@ class Tracking:
         self.step: MessageId | None = None
         self._interval = _Interval()
         self.above: Tracking | None = None
+        self.late: Callable[[], bool] = _never
 
     # --- what a turn says --------------------------------------------------------------------
 
@@ -190,10 +192,14 @@ class Tracking:
         message_id, self._opens = self._opens, None
         if message_id is None:
             return
-        found = await self._look(made)
-        self._at = found.after
+        before, found = self._at, await self._look(made)
+        sets, self._at = _some(found), found.after
+        if before is not None and self.late():
+            # Claims of the step tell what of this is the agent's; nobody can tell of the rest.
+            sets, self._at, self._interval.open = (), before, True
+            self._interval.calls.append(Intent())
         names = await asyncio.to_thread(beside, made.root, made.entry)
-        patch = Patch(found.after, (*self._untold, *_some(found)), names)
+        patch = Patch(self._at, (*self._untold, *sets), names)
         self._untold = ()
         self._log.writer.put_part(message_id, part_of(self._new_part_id(), patch))
 
@@ -335,6 +341,10 @@ class Tracking:
         root = self._log.row.cwd
         inside = real.is_relative_to(root) and str(real) != root
         return os.fsencode(real.relative_to(root)) if inside else None
+
+
+def _never() -> bool:
+    return False
 
 
 def _lost(interval: _Interval) -> None:
