@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import typer.main
 
-from sidecar.commands.command_line import commands
+from sidecar.commands.declared.command_line import commands
 from sidecar.config.document import told
 from sidecar.config.layers import camel
 from sidecar.config.setting import Setting

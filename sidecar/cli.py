@@ -37,7 +37,7 @@ def main() -> None:
         _serve({a for a in arguments if a not in ("serve", "--stdio")})
     else:
         gc.set_threshold(FEW)
-        from sidecar.commands.command_line import commands
+        from sidecar.commands.declared.command_line import commands
         from sidecar.commands.terminal import run
 
         try:

@@ -34,8 +34,8 @@ from sidecar.wrap.link_frames import (
 
 MOST_WAITING = 4 * 1024 * 1024
 """Bytes that wait for the recorder; what comes then is not recorded."""
-HOLD = 0.05
-"""Seconds that a prompt waits for its snapshot."""
+HOLD = 1.0
+"""Seconds that a prompt waits at most for its snapshot; a text overwritten before is lost."""
 STARTING = 3.0
 """Seconds after the start that a prompt waits for the recorder, which has not started yet."""
 DRAIN = 1.0

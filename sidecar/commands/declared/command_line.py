@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from sidecar.commands.completion import know_shells, session_ids
-from sidecar.commands.setup_commands import JSON, WholeHelp, declare_setup
-from sidecar.commands.sync_line import declare_sync
+from sidecar.commands.declared.completion import know_shells, session_ids
+from sidecar.commands.declared.setup_commands import JSON, WholeHelp, declare_setup
+from sidecar.commands.declared.sync_line import declare_sync
 
 _SESSION_HELP = "Its id or the beginning of it, or a folder for its newest session."
 _SESSION = typer.Argument(help=_SESSION_HELP, autocompletion=session_ids)
@@ -32,55 +32,7 @@ def commands() -> typer.Typer:
         help="A daemon beside your editor that owns an AI coding agent's sessions.",
     )
 
-    @app.command()
-    def serve(
-        stdio: Annotated[bool, typer.Option("--stdio", help="Speak on stdin and stdout.")] = True,
-        shared: Annotated[
-            bool, typer.Option("--shared", help="One daemon for all windows, which outlives them.")
-        ] = False,
-        alone: Annotated[
-            bool, typer.Option("--alone", help="A daemon of this window's own.")
-        ] = False,
-    ) -> None:
-        """Run the daemon for an editor.
-
-        Windows share one, unless an option or the setting `shared` says otherwise, or none can be.
-        """
-        # `cli` has told this command apart unless it is asked for help.
-
-    _wrapping(app)
-
-    @app.command()
-    def status(
-        as_json: Annotated[bool, JSON] = False,
-    ) -> None:
-        """Show the daemon that windows share: its sessions, turns and windows."""
-        from sidecar.commands.resident_command import status as show
-
-        sys.exit(show(as_json=as_json))
-
-    @app.command()
-    def stop(
-        now: Annotated[
-            bool, typer.Option("--now", help="Do not wait a minute for turns that run.")
-        ] = False,
-    ) -> None:
-        """End the daemon that windows share; their editors may start another."""
-        from sidecar.commands.resident_command import stop as end
-
-        sys.exit(end(now=now))
-
-    @app.command()
-    def demo(
-        workspace: Annotated[
-            Path | None, typer.Option(help="Play in this folder instead of a sample one.")
-        ] = None,
-        fast: Annotated[bool, typer.Option(help="Do not pace the output for reading.")] = False,
-    ) -> None:
-        """Play a session with the offline model, as an editor would; needs no key."""
-        from sidecar.commands.demo.demo import play
-
-        sys.exit(play(workspace, fast=fast))
+    _starting(app)
 
     @app.command()
     def sessions(
@@ -160,7 +112,23 @@ def commands() -> typer.Typer:
     return app
 
 
-def _wrapping(app: typer.Typer) -> None:
+def _starting(app: typer.Typer) -> None:
+    @app.command()
+    def serve(
+        stdio: Annotated[bool, typer.Option("--stdio", help="Speak on stdin and stdout.")] = True,
+        shared: Annotated[
+            bool, typer.Option("--shared", help="One daemon for all windows, which outlives them.")
+        ] = False,
+        alone: Annotated[
+            bool, typer.Option("--alone", help="A daemon of this window's own.")
+        ] = False,
+    ) -> None:
+        """Run the daemon for an editor.
+
+        Windows share one, unless an option or the setting `shared` says otherwise, or none can be.
+        """
+        # `cli` has told this command apart unless it is asked for help.
+
     @app.command()
     def wrap(
         command: Annotated[
@@ -181,6 +149,38 @@ def _wrapping(app: typer.Typer) -> None:
         if print_config is not None:
             sys.exit(print_settings(print_config, command))
         sys.exit(run_wrapped(command))
+
+    @app.command()
+    def status(
+        as_json: Annotated[bool, JSON] = False,
+    ) -> None:
+        """Show the daemon that windows share: its sessions, turns and windows."""
+        from sidecar.commands.resident_command import status as show
+
+        sys.exit(show(as_json=as_json))
+
+    @app.command()
+    def stop(
+        now: Annotated[
+            bool, typer.Option("--now", help="Do not wait a minute for turns that run.")
+        ] = False,
+    ) -> None:
+        """End the daemon that windows share; their editors may start another."""
+        from sidecar.commands.resident_command import stop as end
+
+        sys.exit(end(now=now))
+
+    @app.command()
+    def demo(
+        workspace: Annotated[
+            Path | None, typer.Option(help="Play in this folder instead of a sample one.")
+        ] = None,
+        fast: Annotated[bool, typer.Option(help="Do not pace the output for reading.")] = False,
+    ) -> None:
+        """Play a session with the offline model, as an editor would; needs no key."""
+        from sidecar.commands.demo.demo import play
+
+        sys.exit(play(workspace, fast=fast))
 
 
 def _looking(app: typer.Typer) -> None:

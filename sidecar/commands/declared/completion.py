@@ -16,6 +16,6 @@ def script(shell: str) -> str:
 
 def session_ids(incomplete: str) -> list[tuple[str, str]]:
     """Returns ids with titles."""
-    from sidecar.commands.sessions_command import offered  # noqa: PLC0415 - other words need none
+    from sidecar.commands.sessions_command import offered
 
     return offered(incomplete)

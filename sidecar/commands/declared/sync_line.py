@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from sidecar.commands.completion import session_ids
-from sidecar.commands.setup_commands import JSON
+from sidecar.commands.declared.completion import session_ids
+from sidecar.commands.declared.setup_commands import JSON
 
 
 def declare_sync(app: typer.Typer) -> None:

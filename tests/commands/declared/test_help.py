@@ -6,7 +6,7 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from sidecar.commands.command_line import commands
+from sidecar.commands.declared.command_line import commands
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])

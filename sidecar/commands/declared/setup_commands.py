@@ -81,6 +81,6 @@ def declare_setup(app: typer.Typer) -> None:
         bash: `eval "$(sidecar completion bash)"` in ~/.bashrc; zsh: the same behind compinit in
         ~/.zshrc; fish: `sidecar completion fish > ~/.config/fish/completions/sidecar.fish`.
         """
-        from sidecar.commands.completion import script
+        from sidecar.commands.declared.completion import script
 
         sys.stdout.write(script(shell))

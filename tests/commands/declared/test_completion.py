@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.commands.completion import script
+from sidecar.commands.declared.completion import script
 from sidecar.core.parts import SessionId
 from sidecar.store.format.values import PutSession, SessionRow
 from sidecar.store.journal import Store

@@ -1,0 +1,1 @@
+"""The command line as typer has it: names, options, help, completion; the work is imported late."""
