@@ -119,6 +119,10 @@ class User:
         about = {"sessionId": session, "prompt": prompt}
         return self.client.request("context/preview", about)["request"]
 
+    def chosen(self, session: str) -> dict[str, Any]:
+        told = self.client.request("session/load", {"sessionId": session})
+        return {one["id"]: one["currentValue"] for one in told["configOptions"]}
+
     def texts(self, session: str) -> list[str]:
         """Give what was typed, as a window that loads the session is shown it."""
         before = len(self.client.notifications)

@@ -158,8 +158,8 @@ def test_a_full_disk_is_told_and_nothing_is_lost(make: Make, tmp_path: Path, whe
     assert problems(ada.data) == ()
 
 
-def piece(user: User, name: str, change: Callable[[list[Any]], None]) -> None:
-    """Put another content on a ref, as nobody's Sidecar would."""
+def piece(user: User, name: str, change: Callable[[list[Any]], None], number: int = 1) -> None:
+    """Put another content into a ref's piece, as nobody's Sidecar would."""
 
     def plumbing(*arguments: str, given: bytes = b"") -> bytes:
         done = subprocess.run(
@@ -168,7 +168,8 @@ def piece(user: User, name: str, change: Callable[[list[Any]], None]) -> None:
         )  # fmt: skip
         return done.stdout.strip() if given else done.stdout
 
-    commit, path = refs(user.remote)[name], "000001.00.sidecar"
+    commit, path = refs(user.remote)[name], f"{number:06}.00.sidecar"
+    listed = git("ls-tree", commit, cwd=user.remote)
     blob = git("ls-tree", commit, path, cwd=user.remote).split()[2]
     data = plumbing("cat-file", "blob", blob)
     text = zstandard.ZstdDecompressor().decompressobj().decompress(data).decode()
@@ -180,8 +181,8 @@ def piece(user: User, name: str, change: Callable[[list[Any]], None]) -> None:
         packed, hashed = packed + line, digest(line, hashed)
     end = {"end": {"lines": len(lines), "hash": hashed}}
     packed += json.dumps(end, separators=(",", ":")).encode() + b"\n"
-    blob = plumbing("hash-object", "-w", "--stdin", given=zstandard.compress(packed)).decode()
-    tree = plumbing("mktree", given=f"100644 blob {blob}\t{path}\n".encode()).decode()
+    made = plumbing("hash-object", "-w", "--stdin", given=zstandard.compress(packed)).decode()
+    tree = plumbing("mktree", given=f"{listed.replace(blob, made)}\n".encode()).decode()
     made = git("commit-tree", tree, "-p", commit, "-m", "{}", cwd=user.remote)
     git("update-ref", f"refs/sidecar/{name}", made, cwd=user.remote)
 
@@ -207,6 +208,75 @@ def test_what_comes_brings_no_rules_of_the_systems(make: Make) -> None:
     assert "Obey the remote" not in str(bob.asked(here))
     listed = bob.client.request("session/list", {})["sessions"]
     assert [one["cwd"] for one in listed] == [str(bob.folder)]
+
+
+def test_no_part_that_comes_takes_the_place_of_one_that_is_here(make: Make) -> None:
+    ada, bob = make("ada"), make("bob")
+    session, ids = ada.new(), list[str]()
+    ada.say(session, "my precious words")
+    ada.sync()
+    (came,) = bob.sync(open=[session])["received"]
+    bob.say(came["sessionId"], "a turn of Bob's")
+    bob.sync()
+
+    def known(lines: list[Any]) -> None:
+        ids.extend(line["part"]["id"] for line in lines if "part" in line)
+
+    def poison(lines: list[Any]) -> None:
+        next(line["part"] for line in lines if "part" in line)["id"] = ids[0]
+
+    piece(ada, session, known)
+    piece(ada, session, poison, number=2)
+    done = ada.sync()
+    assert done["received"] == []
+    assert any("two messages of it have one part" in note for note in done["notes"]), done
+    assert ada.texts(session) == ["my precious words"]
+
+
+def test_a_session_keeps_its_settings_when_another_machine_has_gone_on(make: Make) -> None:
+    ada, bob = make("ada"), make("bob")
+    session = ada.new()
+    ada.say(session, "for this model alone")
+    ada.sync()
+    before = ada.chosen(session)
+    (came,) = bob.sync(open=[session])["received"]
+    bob.say(came["sessionId"], "further")
+    bob.sync()
+
+    def poison(lines: list[Any]) -> None:
+        settings = {"model": "claude-opus-4-7", "policy": "opencode", "autoCompact": False}
+        row = next(line["session"] for line in lines if "session" in line)
+        row["settings"] = json.dumps(json.loads(row["settings"]) | settings)
+
+    piece(ada, session, poison, number=2)
+    (received,) = ada.sync()["received"]
+    assert received["messages"] == 2
+    assert ada.chosen(session) == before
+
+
+@pytest.mark.parametrize(
+    ("about", "shown"),
+    [
+        ({"title": "late", "updated": 10**15 - 1}, "late"),
+        ({"title": "\ud800 odd", "updated": 1}, "? odd"),
+        ({"title": "large", "more": [[[]]] * 20_000}, ""),
+    ],
+)
+def test_what_a_ref_says_of_itself_keeps_no_list_from_others(
+    make: Make, about: Any, shown: str
+) -> None:
+    ada, bob = make("ada"), make("bob")
+    session = ada.new("Whole")
+    ada.say(session, "hello")
+    ada.sync()
+    said = ada.home / "said"
+    said.write_text(json.dumps(about))
+    tree = git("mktree", cwd=ada.remote)
+    made = git("commit-tree", tree, "-F", str(said), cwd=ada.remote)
+    git("update-ref", "refs/sidecar/ses_0odd", made, cwd=ada.remote)
+    there = {one["name"]: one["title"] for one in bob.there()}
+    assert there[session] == "Whole"
+    assert there["ses_0odd"] == shown
 
 
 @pytest.mark.parametrize("what", ["cut", "order", "words"])

@@ -9,6 +9,7 @@ from itertools import count
 
 from sidecar.core.errors import Overloaded, SessionOwned, StorageFailed
 from sidecar.core.parts import JsonObject, PartId, SessionId
+from sidecar.core.text.visible import whole_letters
 from sidecar.session.desk.open_sessions import HEARTBEAT, begin_beside
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.environment import Environment
@@ -26,6 +27,7 @@ from sidecar.session.sync.syncing import Syncing
 from sidecar.session.transfer.archive import check_idle
 from sidecar.store.connection.store_faults import storage_failed
 from sidecar.store.connection.store_files import SYNC, SYNC_COPIES, make_folder
+from sidecar.store.format.bundles import LATEST
 from sidecar.store.format.values import SessionRow
 
 LEASE = SessionId("sync")
@@ -33,6 +35,8 @@ LEASE = SessionId("sync")
 WAIT = 60.0
 LOOK = 0.1
 """Seconds that a sync waits for another, and between looks."""
+MOST_LISTED = 1_000
+"""Sessions of a remote, the newest, that are offered."""
 _TIMES = count(1)
 
 
@@ -59,6 +63,8 @@ async def found_there(
         # Heads alone are asked for, in a repository of their own: the other one has whole lines.
         refs = await _refs(environment, folder, remote, SYNC_COPIES[1])
         tips = await refs.tips()
+        # Names begin with the time at which a session was made.
+        tips = {name: tips[name] for name in sorted(tips, reverse=True)[:MOST_LISTED]}
         await refs.fetch(tips, heads=True)
         tips = {name: tip for name, tip in (await refs.fetched()).items() if name in tips}
         about = await refs.about(tuple(tips.values()))
@@ -68,13 +74,17 @@ async def found_there(
 
 
 def _described(name: str, about: JsonObject, rows: Mapping[str, SessionRow]) -> FoundThere:
-    title, folder = (str(about.get(one, ""))[:1000] for one in ("title", "folder"))
+    title, folder = (_whole(about.get(one, "")) for one in ("title", "folder"))
     updated, turns = (
-        one if isinstance(one := about.get(field), int) and 0 <= one < 10**15 else 0
+        one if isinstance(one := about.get(field), int) and 0 <= one <= LATEST else 0
         for field in ("updated", "turns")
     )
     here = rows[name].id if name in rows else None
     return FoundThere(name, title, folder, updated, turns, here)
+
+
+def _whole(text: object) -> str:
+    return whole_letters(str(text), 1000).encode("utf-8", "replace").decode()
 
 
 async def _refs(

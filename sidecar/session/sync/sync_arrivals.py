@@ -6,16 +6,15 @@ Nothing that arrives brings rules, permissions, a folder or words of the system'
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sidecar.core.parts import Message, PatchPart, SessionId
+from sidecar.core.parts import Message, Millis, PatchPart, SessionId
 from sidecar.session.environment import Environment
-from sidecar.session.session_settings import SYNCED, synced_as
-from sidecar.session.sync.sync_history import History, new_facts, tail_of
+from sidecar.session.session_settings import synced_as
+from sidecar.session.sync.sync_history import History, check_parts, new_facts, tail_of
 from sidecar.session.transfer.archive import gone_outputs
 from sidecar.session.transfer.bundle_export import ALL
 from sidecar.session.transfer.bundle_import import Imported, head_of, take_screened
 from sidecar.session.transfer.bundle_screen import Screened, screened
-from sidecar.session.transfer.import_trial import ImportWork, settings_here, store_tried
-from sidecar.store.content.outputs import PARENT
+from sidecar.session.transfer.import_trial import ImportWork, store_tried
 from sidecar.store.format.bundles import Bundle
 from sidecar.store.format.log_records import OURS, ImportedRecord
 from sidecar.store.format.record_codec import write
@@ -50,11 +49,13 @@ async def take_on(
 ) -> SessionRow:
     """Appends to a session, whose lease the caller has, what `bundle` has behind it.
 
-    What is here stays as it is. Raises as `take_new`.
+    What is here stays as it is, model and other settings included: they say where words go.
+    Raises as `take_new`.
     """
     work, head = ImportWork(), await head_of(environment, stored.session.cwd)
     screen = await work.run(lambda: screened(bundle, head))
-    arrival = _arrival(environment, stored, here, screen)
+    now = environment.clock.now()
+    arrival = await work.run(lambda: _arrival(now, stored, here, screen))
     known = await environment.store.facts.find(session_id=stored.session.id, limit=ALL)
     facts = new_facts(screen.bundle, [one.fact for one in known])
     heard = tuple(replace(fact, who="tool") for fact in facts)
@@ -83,20 +84,16 @@ class _Arrival:
     late: tuple[PutPart, ...]
 
 
-def _arrival(environment: Environment, stored: Stored, here: History, screen: Screened) -> _Arrival:
+def _arrival(now: Millis, stored: Stored, here: History, screen: Screened) -> _Arrival:
     bundle, old = screen.bundle, stored.session
+    check_parts({part.id: m.id for m in stored.messages for part in m.parts}, bundle.messages)
     known = {message.id: message for message in stored.messages}
     messages = tuple(message for message in bundle.messages if message.id not in known)
     last = stored.records[-1].revision
     tail = tail_of(bundle, here, last)
-    now = environment.clock.now()
     end = (tail[-1].revision if tail else last) + 1
     # All up to here counts as heard from elsewhere: nobody here saw who typed it.
     mark = ImportedRecord(revision=end, at=now, format=OURS, source=synced_as(old))
-    settings = settings_here(
-        environment.settings.config, environment.models, bundle.session.settings
-    )
-    own = {name: old.settings[name] for name in (PARENT, SYNCED) if name in old.settings}
     row = replace(
         old,
         title=bundle.session.title or old.title,
@@ -104,7 +101,6 @@ def _arrival(environment: Environment, stored: Stored, here: History, screen: Sc
         revision=end,
         turns=len({message.turn_id for message in (*stored.messages, *messages)}),
         cost=bundle.session.cost,
-        settings={**settings, **own},
     )
     late = tuple(
         PutPart(row.id, message.id, len(known[message.id].parts) + n, part)

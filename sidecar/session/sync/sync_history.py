@@ -107,7 +107,9 @@ def joined(pieces: Sequence[Bundle]) -> Bundle:
     outputs: dict[str, bytes] = {}
     gone = dict(pieces[0].gone)
     facts: dict[tuple[str, str, int], Fact] = {}
+    owners: dict[PartId, MessageId] = {}
     for piece in pieces:
+        check_parts(owners, piece.messages)
         messages |= {message.id: message for message in piece.messages}
         if [r.revision for r in piece.records] != [*_places(len(records), piece.records)]:
             raise odd("a piece of it does not follow the one before")
@@ -127,6 +129,17 @@ def joined(pieces: Sequence[Bundle]) -> Bundle:
         sum(piece.redacted for piece in pieces),
         {name: why for name, why in gone.items() if name in named and name not in outputs},
     )
+
+
+def check_parts(owners: dict[PartId, MessageId], messages: Iterable[Message]) -> None:
+    """Takes messages' parts into `owners`; raises BadRequest for a part of two messages.
+
+    Storing it would take the part from the one that has it.
+    """
+    for message in messages:
+        for part in message.parts:
+            if owners.setdefault(part.id, message.id) != message.id:
+                raise odd("two messages of it have one part")
 
 
 def tail_of(bundle: Bundle, here: History, last: int) -> tuple[Record, ...]:

@@ -18,13 +18,15 @@ from sidecar.session.sync.sync_history import joined
 from sidecar.session.sync.sync_remotes import Remote
 from sidecar.session.transfer.bundle_screen import odd
 from sidecar.store.connection import bundle_file
-from sidecar.store.format.bundles import MOST_BYTES, Bundle, lines_of, read_lines
+from sidecar.store.format.bundles import MOST_BYTES, MOST_LINES, Bundle, lines_of, read_lines
 
 REFS = "refs/sidecar/"
 LARGEST = 32 * 1024 * 1024
 """Bytes of an object: GitHub warns of more than 50 MB."""
 HEADS = ("--depth=1", "--filter=tree:0")
 MOST_FILES = 50_000
+MOST_ABOUT = 64 * 1024
+"""Bytes of a commit that says of its session what is to be shown."""
 NAME = re.compile(r"ses_[0-9A-Za-z]{4,60}")
 _FILE = re.compile(r"[0-9]{6}(\.[0-9]{2})?\.sidecar")
 _OID = re.compile(r"[0-9a-f]{40,64}")
@@ -53,9 +55,7 @@ class SyncRefs:
         ran = await self._git.asked(self.remote.shown, "ls-remote", "--quiet", address, f"{REFS}*")
         if ran.code:
             raise RemoteFailed(f"{self.remote.shown} cannot be reached: {ran.said}")
-        lines = (line.partition("\t") for line in ran.out.decode("ascii", "replace").splitlines())
-        named = ((ref.removeprefix(REFS), oid) for oid, _, ref in lines)
-        return {n: oid for n, oid in named if NAME.fullmatch(n) and _OID.fullmatch(oid)}
+        return await asyncio.to_thread(_tips, ran.out)
 
     async def fetch(self, names: Iterable[str], *, heads: bool = False) -> None:
         """Copies refs alone, which may have moved since; with `heads`, newest commits at most.
@@ -104,7 +104,11 @@ class SyncRefs:
 
     async def about(self, tips: Sequence[str]) -> list[JsonObject]:
         """Gives what each commit says of its session; nothing where it says it otherwise."""
-        return [_about(commit) for commit in await self._contents(tips)]
+        asked = "".join(f"{oid}\n" for oid in tips).encode()
+        sizes = (await self._git.done("cat-file", "--batch-check", given=asked)).split(b"\n")
+        fit = [oid for oid, said in zip(tips, sizes, strict=False) if _fits(said)]
+        told = dict(zip(fit, await self._contents(fit), strict=True))
+        return await asyncio.to_thread(lambda: [_about(told.get(oid, b"")) for oid in tips])
 
     async def commit(self, parent: str, data: bytes, about: Mapping[str, object]) -> str:
         """Writes a commit with one packed piece more; returns it."""
@@ -180,6 +184,17 @@ def packed(piece: Bundle) -> bytes:
     return bundle_file.packed(lines_of(piece))
 
 
+def _tips(out: bytes) -> dict[str, str]:
+    lines = (line.partition("\t") for line in out.decode("ascii", "replace").splitlines())
+    named = ((ref.removeprefix(REFS), oid) for oid, _, ref in lines)
+    return {n: oid for n, oid in named if NAME.fullmatch(n) and _OID.fullmatch(oid)}
+
+
+def _fits(said: bytes) -> bool:
+    fields = said.split()
+    return len(fields) == 3 and int(fields[2]) <= MOST_ABOUT
+
+
 def _about(commit: bytes) -> JsonObject:
     try:
         found = json.loads(commit.partition(b"\n\n")[2])
@@ -189,7 +204,7 @@ def _about(commit: bytes) -> JsonObject:
 
 
 def _joined(pieces: Sequence[bytes]) -> Bundle:
-    read, total = [], 0
+    read, total, count = [], 0, 0
     for piece in pieces:
         lines = []
         for line in bundle_file.read(piece):
@@ -197,6 +212,9 @@ def _joined(pieces: Sequence[bytes]) -> Bundle:
             if total > MOST_BYTES:
                 raise odd("it is larger than is taken")
             lines.append(line)
+        count += len(lines)
+        if count > MOST_LINES:
+            raise odd("it has more lines than are taken")
         read.append(read_lines(lines))
     return joined(read)
 

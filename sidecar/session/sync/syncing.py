@@ -27,6 +27,7 @@ from sidecar.session.sync.sync_history import history_here, history_of, relation
 from sidecar.session.sync.sync_outcome import HeldSessions, SyncedOne, SyncOutcome, SyncWish
 from sidecar.session.sync.sync_plan import (
     Mark,
+    Relation,
     Sides,
     is_settled_by_mark,
     is_to_be_removed,
@@ -160,7 +161,7 @@ class Syncing:
         mark = self._known.marks.get(name)
         how = None
         if local is not None and there is not None:
-            how = relation(local.history, history_of(there))
+            how = await _related(local, there)
         revision = None if local is None else local.row.revision
         step = step_for(Sides(revision, tip, mark, name in self._wanted, how))
         match step:
@@ -217,7 +218,7 @@ class Syncing:
 
         async def write() -> None:
             now = await local_of(self._store, local.name, await self._store.sessions.row(row.id))
-            if relation(now.history, history_of(there)) != "behind":
+            if await _related(now, there) != "behind":
                 raise BadRequest("it was written to meanwhile: sync again", "params")
             after.append(await take_on(self._environment, now.stored, now.history, there))
 
@@ -303,6 +304,10 @@ class Syncing:
     async def _keep(self, marks: Mapping[str, Mark | None]) -> None:
         self._known = self._known.marked(marks)
         await asyncio.to_thread(keep_remote, self._store.folder, self._refs.remote, self._known)
+
+
+async def _related(local: Local, there: Bundle) -> Relation:
+    return await asyncio.to_thread(lambda: relation(local.history, history_of(there)))
 
 
 def _revision(row: SessionRow | None) -> int | None:

@@ -17,7 +17,7 @@ from sidecar.core.parts import (
     ToolPart,
 )
 from sidecar.core.text.digest import digest
-from sidecar.core.text.redaction import Redaction, secrets_in
+from sidecar.core.text.redaction import SHORTEST, Redaction, secrets_in
 from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.fork import ForkCut, cut_at, settings_at
 from sidecar.session.log.losses import unsigned
@@ -99,14 +99,17 @@ async def gathered(store: Store, stored: Stored, cut: ForkCut, now: Millis) -> B
 
 
 def known_secrets(environment: Environment) -> tuple[str, ...]:
-    """Lists keys set for providers or in variables, which are removed anywhere."""
+    """Lists keys set for providers or in variables, which are removed anywhere.
+
+    Servers that want no key are given a short word, which is one of many texts.
+    """
     config = environment.settings.config
     known = (
         config.provider.api_key,
         *(one.api_key for one in config.providers),
         *secrets_in(environment.workspaces.variables.items()),
     )
-    return tuple(secret for secret in known if secret)
+    return tuple(secret for secret in known if secret and len(secret) >= SHORTEST)
 
 
 def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis) -> Path:
