@@ -16,21 +16,29 @@ MOST_BYTES = 1024 * 1024
 SECONDS = 30.0
 """For one answer."""
 _PACKED = ("gzip", "deflate")
+_AS_A_STREAM = "sidecar_as_a_stream"
 _UNPACK = 47
 """zlib's window, for gzip and deflate."""
 
 
 def bounding(client: type[Any], **options: Any) -> Any:  # noqa: ANN401 - an SDK's own kind
     """Makes a transport that reads so; streams have bounds of their own (`stalls.py`)."""
+
+    async def send(self: Any, request: httpx2.Request, **given: Any) -> Any:  # noqa: ANN401 - as above
+        request.extensions = {**request.extensions, _AS_A_STREAM: given.get("stream", False)}
+        return await client.send(self, request, **given)
+
     asked = {"accept-encoding": "identity"}
-    return client(event_hooks={"response": [_bound]}, headers=asked, **options)
+    noting = type(client.__name__, (client,), {"send": send})
+    return noting(event_hooks={"response": [_bound]}, headers=asked, **options)
 
 
 async def _bound(response: httpx2.Response) -> None:
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     kind = response.headers.get("content-type", "").lower()
-    # Proxies change a stream's type.
-    if response.status_code == httpx2.codes.OK and "json" not in kind:
+    # Proxies change a stream's type, and answer other requests with pages.
+    streams = response.request.extensions.get(_AS_A_STREAM, False) and "json" not in kind
+    if response.status_code == httpx2.codes.OK and streams:
         # Unpacked piece by piece; a few bytes of other encodings may be gigabytes.
         if encoding not in _PACKED:
             response.headers.pop("content-encoding", None)

@@ -4,7 +4,6 @@ A transport's timeout covers the next byte only.
 """
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -34,7 +33,8 @@ MOST_LINES = 1_000
 """Of one event; for each the SDK's decoder copies those before."""
 SLICE = 64 * 1024
 """Bytes decoded at once; a packed answer's piece may have many more."""
-_BORDERS = re.compile(rb"\n\n|\r\r|\r\n\r\n")
+_BORDERS = (b"\n\n", b"\r\r", b"\r\n\r\n")
+"""What an event ends with for the SDK's decoder, at an end of a line alone."""
 
 
 class CutEvent(Protocol):
@@ -125,6 +125,7 @@ class InTime:
         self._inner = inner
         self._limits = limits
         self._unread = self._unread_lines = 0
+        self._tail = b""
 
     async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[CutEvent]:
         given, now = self._limits, asyncio.get_running_loop().time
@@ -163,10 +164,13 @@ class InTime:
         self._unread += len(part)
         if self._unread > 2 * self._limits.most + PER_EVENT:
             raise self._limits.too_large(f"{self._unread >> 10} KiB of one event")
-        first, *rest = map(_lines, _BORDERS.split(part))
-        if max(self._unread_lines + first, *rest, 0) > MOST_LINES:
-            raise self._limits.too_large(f"{MOST_LINES} lines of one event")
-        self._unread_lines = rest[-1] if rest else self._unread_lines + first
+        for line in part.splitlines(keepends=True):
+            self._unread_lines += 1
+            self._tail = (self._tail + line)[-4:]
+            if self._tail.endswith(_BORDERS):
+                self._unread_lines, self._tail = 0, b""
+            elif self._unread_lines > MOST_LINES:
+                raise self._limits.too_large(f"{MOST_LINES} lines of one event")
 
     def _late(self, seconds: float) -> Endless:
         given = self._limits
@@ -176,7 +180,3 @@ class InTime:
                 "which is what it may have, do not take so long"
             )
         return Endless(f"the model sent nothing but pings for {given.quiet:g} seconds")
-
-
-def _lines(part: bytes) -> int:
-    return part.count(b"\n") + part.count(b"\r")

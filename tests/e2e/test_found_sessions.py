@@ -42,6 +42,10 @@ def test_a_session_is_renamed_and_stays_where_it_was_in_the_list(
     assert client.request("session/rename", given) == {"title": "The notes é"}
     told = client.updates("session_info_update")[-1]
     assert told["title"] == "The notes é"
+    assert (
+        client.request("session/rename", {**given, "title": "\ud800 odd"})["title"] == "\ufffd odd"
+    )
+    client.request("session/rename", given)
     for wrong in (" \n", "x" * 201):
         with pytest.raises(Refused, match="1 to 200 characters"):
             client.request("session/rename", {**given, "title": wrong})

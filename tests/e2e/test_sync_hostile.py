@@ -258,7 +258,7 @@ def test_a_session_keeps_its_settings_when_another_machine_has_gone_on(make: Mak
     ("about", "shown"),
     [
         ({"title": "late", "updated": 10**15 - 1}, "late"),
-        ({"title": "\ud800 odd", "updated": 1}, "? odd"),
+        ({"title": "\ud800 odd", "updated": 1}, "\ufffd odd"),
         ({"title": "large", "more": [[[]]] * 20_000}, ""),
     ],
 )

@@ -5,6 +5,7 @@ import time
 import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from typing import cast
 
@@ -126,11 +127,27 @@ async def test_a_packed_error_can_be_read(models: Models) -> None:
         assert "TULIP" in await refusal(models, "anthropic", server)
 
 
-async def test_an_event_of_many_lines_is_given_up(models: Models) -> None:
+@pytest.mark.parametrize("line", [b":\n", b":\r\r\n"])
+async def test_an_event_of_many_lines_is_given_up(models: Models, line: bytes) -> None:
     """The SDK's decoder copies all lines of an event for each."""
     stream = {"content-type": "text/event-stream"}
-    with OddServer(200, stream, lambda: iter([b":\n" * MIB])) as server:
+    with OddServer(200, stream, lambda: iter([line * (MIB // 4)])) as server:
         assert "lines of one event" in await refusal(models, "anthropic", server)
+
+
+async def test_a_page_in_place_of_a_renewal_is_read_to_a_bound(models: Models) -> None:
+    def page() -> Iterator[bytes]:
+        for _ in range(4096):
+            yield b"x" * 65536
+
+    with OddServer(200, {"content-type": "text/html"}, page) as server:
+        provider = NamedProvider("odd", "anthropic", server.origin, "sk-test")
+        models.configure(Config(providers=(provider,), retry=Retry(attempts=1)))
+        request = ModelRequest("odd/m", Prompt((), (), (user("Hello."),), ()), 99)
+        async with asyncio.timeout(60):
+            with suppress(ModelFailed):
+                await models.model_for("odd/m").ping(request)
+        assert server.sent < 64 * MIB
 
 
 async def test_a_stream_of_any_type_is_read_as_it_comes(models: Models) -> None:

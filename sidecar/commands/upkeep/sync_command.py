@@ -156,7 +156,7 @@ def _agreed(console: Console, done: SessionSyncResult) -> bool:
         f"Send sessions of this folder to {done.remote}, from now on without asking? Who can read "
         "there can read them."
     )
-    return Confirm.ask(question, console=console, default=False)
+    return Confirm.ask(shown(question), console=console, default=False)
 
 
 def _json(value: object) -> Json:

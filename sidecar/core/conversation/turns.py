@@ -18,7 +18,7 @@ from sidecar.core.parts import (
     TurnId,
     Usage,
 )
-from sidecar.core.text.visible import whole_letters
+from sidecar.core.text.visible import mended, whole_letters
 
 TITLE = 80
 """Characters of a title."""
@@ -84,7 +84,7 @@ def first_line(messages: Sequence[Message]) -> str:
 
 
 def title_of(text: str) -> str:
-    line = next(iter(text.strip().splitlines()), "").strip()
+    line = mended(next(iter(text.strip().splitlines()), "").strip())
     return line if len(line) <= TITLE else f"{whole_letters(line, TITLE - 1).rstrip()}…"
 
 

@@ -74,6 +74,13 @@ def plain_path(path: str) -> str:
     return "/".join([part.rstrip(". ") for part in found.split("/")])
 
 
+def mended(text: str) -> str:
+    """Puts U+FFFD for half characters, with which some readers of JSON refuse a whole message."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def whole_letters(text: str, most: int) -> str:
     """Cuts to `most` characters, splitting no letter, emoji or flag."""
     end = min(most, len(text))

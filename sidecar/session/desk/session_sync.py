@@ -9,9 +9,10 @@ from itertools import count
 
 from sidecar.core.errors import Overloaded, SessionOwned, StorageFailed
 from sidecar.core.parts import JsonObject, PartId, SessionId
-from sidecar.core.text.visible import whole_letters
+from sidecar.core.text.visible import mended, whole_letters
 from sidecar.session.desk.open_sessions import HEARTBEAT, begin_beside
 from sidecar.session.desk.sessions import Sessions
+from sidecar.session.desk.whole_work import begun, outcome
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.session_params import checked_folder
 from sidecar.session.lifecycle.audience import Connected
@@ -84,7 +85,7 @@ def _described(name: str, about: JsonObject, rows: Mapping[str, SessionRow]) -> 
 
 
 def _whole(text: object) -> str:
-    return whole_letters(str(text), 1000).encode("utf-8", "replace").decode()
+    return whole_letters(mended(str(text)), 1000)
 
 
 async def _refs(
@@ -110,19 +111,26 @@ async def _alone(sessions: Sessions, environment: Environment) -> AsyncIterator[
         raise why
     # One token for each: this daemon's other syncs wait as another's do.
     owner = replace(sessions.open.owner, token=f"{sessions.open.owner.token}-{next(_TIMES)}")
-    for _ in range(round(WAIT / LOOK)):
-        if await leases.acquire(LEASE, owner) is None:
-            break
-        await clock.sleep(LOOK)
-    else:
-        raise Overloaded("another sync has been running for a minute: wait for its end")
-    beating = begin_beside(sessions.open, _beat(environment, owner.token))
-    try:
-        yield
-    finally:
-        beating.cancel()
+
+    async def release() -> None:
         with suppress(StorageFailed):
             await leases.release(LEASE, owner.token)
+
+    try:
+        for _ in range(round(WAIT / LOOK)):
+            if await leases.acquire(LEASE, owner) is None:
+                break
+            await clock.sleep(LOOK)
+        else:
+            raise Overloaded("another sync has been running for a minute: wait for its end")
+        beating = begin_beside(sessions.open, _beat(environment, owner.token))
+        try:
+            yield
+        finally:
+            beating.cancel()
+    finally:
+        # Whoever was cancelled amid acquiring may have it all the same.
+        await outcome(begun(sessions.open.group, release))
 
 
 async def _beat(environment: Environment, token: str) -> None:
@@ -146,12 +154,14 @@ class _Held:
         self, session_id: SessionId, write: Callable[[], Awaitable[None]], after: PartId | None
     ) -> None:
         opened, connected, title = self._sessions.open, tuple[Connected, ...](), ""
+        of: Environment | None = None
         try:
             async with opened.opening:
                 session = opened.find(session_id)
                 check_idle(session is not None and session.prompts.busy, "sync again later")
                 if session is not None:
                     connected, title = session.audience.connected, session.row.title
+                    of = session.environment
                     await opened.close(session)
                 await self._written(session_id, write)
         except BaseException:
@@ -161,7 +171,7 @@ class _Held:
             if connected:
                 # Also if the one who asked goes: others have this session open.
                 assert opened.group is not None
-                back = partial(self._given_back, session_id, connected, after, title)
+                back = partial(self._given_back, session_id, of, connected, after, title)
                 await asyncio.shield(opened.group.create_task(logged(back)))
 
     async def _written(self, session_id: SessionId, write: Callable[[], Awaitable[None]]) -> None:
@@ -178,11 +188,14 @@ class _Held:
     async def _given_back(
         self,
         session_id: SessionId,
+        of: Environment | None,
         connected: Sequence[Connected],
         after: PartId | None,
         title: str,
     ) -> None:
-        again = await self._sessions.get(session_id)
+        # With the trust and rules of the window that has it, not of the one that syncs.
+        left = of is None or self._sessions.open.windows.is_left(of)
+        again = await self._sessions.get(session_id, None if left else of)
         for one in connected:
             again.audience.attach(one.watcher, one.client, one.environment)
             if after is not None:

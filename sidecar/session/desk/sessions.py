@@ -187,9 +187,9 @@ class Sessions:
         if passed := await asyncio.to_thread(passed_over, folder, workspace):
             session.notify("warning", passed)
 
-    async def get(self, session_id: SessionId) -> Session:
-        """Opens a session if need be. Raises UnknownSession."""
-        environment = await self.shared.ready()
+    async def get(self, session_id: SessionId, of: Environment | None = None) -> Session:
+        """Opens a session if need be, as this window or `of`. Raises UnknownSession."""
+        environment = await self.shared.ready() if of is None else of
         async with AsyncExitStack() as held:
             await held.enter_async_context(self.open.opening_of(session_id))
             known = self.open.find(session_id)

@@ -6,6 +6,7 @@ from sidecar.config.strategies import NOTHING
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.core.text.visible import mended
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
@@ -55,7 +56,7 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
         await environment.store.sessions.row(request.parent)
         settings[PARENT] = request.parent
     trust = environment.trust(cwd)
-    log = environment.new_log(cwd, request.title or "", settings)
+    log = environment.new_log(cwd, mended(request.title or ""), settings)
     tools = (*offered, *await _served(environment, log.row.id, request, trust))
     static = await known_instructions.begin(
         environment, log.row, trust.granted, tools, request.system

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import SessionId
+from sidecar.core.text.visible import mended
 from sidecar.session.log.channel import Channel
 from sidecar.session.log.events import TitleChanged
 from sidecar.session.log.session_log import SessionLog
@@ -48,7 +49,7 @@ async def rename_stored(store: Store, session_id: SessionId, owner: Owner, wante
 
 
 def _title(wanted: str) -> str:
-    title = " ".join(wanted.split())
+    title = mended(" ".join(wanted.split()))
     if not title or len(title) > LONGEST_TITLE:
         raise BadRequest(f"a title has 1 to {LONGEST_TITLE} characters", "params.title")
     return title

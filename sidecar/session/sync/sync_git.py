@@ -29,6 +29,7 @@ _SETTINGS = (
     ("core.fsync", "committed,loose-object,pack,reference"),
     ("fetch.fsckObjects", "true"),
     ("gc.auto", "2000"),
+    ("http.followRedirects", "false"),
     ("gc.autoDetach", "false"),
     ("maintenance.auto", "false"),
     ("protocol.ext.allow", "never"),

@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 
 from sidecar.core.conversation.fact import Fact
 from sidecar.core.parts import Message, MessageId, PartId, SessionId
+from sidecar.core.text.visible import mended, whole_letters
 from sidecar.session.lifecycle.fork import ForkCut, cut_at
+from sidecar.session.lifecycle.session_title import LONGEST_TITLE
 from sidecar.session.sync.sync_plan import Relation
 from sidecar.session.transfer.bundle_screen import odd
 from sidecar.store.format.bundles import Bundle
@@ -120,7 +122,7 @@ def joined(pieces: Sequence[Bundle]) -> Bundle:
     named = {whole_output(part) for message in messages.values() for part in message.parts}
     last = pieces[-1]
     return Bundle(
-        replace(last.session, revision=len(records)),
+        replace(last.session, title=_title(last.session.title), revision=len(records)),
         tuple(messages.values()),
         tuple(records),
         {name: data for name, data in outputs.items() if name in named},
@@ -171,6 +173,10 @@ def _numbered(record: Record, numbers: Mapping[int, int]) -> Record:
 def _is_own_mark(record: Record, name: str) -> bool:
     body = record.body
     return record.kind == "imported" and (body.get("format"), body.get("from")) == (OURS, name)
+
+
+def _title(text: str) -> str:
+    return whole_letters(mended(text), LONGEST_TITLE)
 
 
 def _parts(messages: Iterable[Message]) -> dict[MessageId, frozenset[PartId]]:

@@ -80,7 +80,10 @@ def address_of(text: str, folder: Path) -> Remote | None:
     if found := _SCHEME.fullmatch(text):
         if found[1].lower() not in SCHEMES or "://-" in text:
             raise _refused(text)
-        return _remote(text)
+        try:
+            return _remote(text)
+        except ValueError as error:
+            raise _refused(text) from error
     if text.startswith(("/", "./", "../", "~/")) or text in (".", ".."):
         path = os.path.normpath(folder / os.path.expanduser(text))
         return _remote(path)

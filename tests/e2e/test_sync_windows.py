@@ -1,0 +1,116 @@
+"""Windows of one daemon that sync: none keeps the others from syncing, or gives them its rules."""
+
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import Open
+from tests.e2e.plain import PlainClient, Refused, Spawn
+from tests.e2e.sync_users import User, git, refs, users
+
+Make = Callable[..., User]
+CANCELLED = 60
+
+
+@pytest.fixture
+def make(tmp_path: Path, spawn: Spawn | None) -> Iterator[Make]:
+    yield from users(tmp_path, spawn)
+
+
+def test_a_sync_that_is_cancelled_as_it_begins_keeps_no_other_waiting(make: Make) -> None:
+    ada, dice = make("ada"), random.Random(1)
+    session = ada.new()
+    ada.say(session, "hello")
+    about = {"cwd": str(ada.folder), "remote": str(ada.remote), "agree": str(ada.remote)}
+    ada.client.request("session/sync", about)
+    for _ in range(CANCELLED):
+        asked = ada.client.send("session/sync", about)
+        time.sleep(dice.uniform(0, 0.006))
+        ada.client.notify("$/cancelRequest", {"id": asked})
+        with suppress(Refused):
+            ada.client.result(asked, 30)
+    begun = time.monotonic()
+    ada.client.request("session/sync", about)
+    assert time.monotonic() - begun < 30
+
+
+def begin(client: PlainClient, folder: Path, **options: Any) -> None:
+    about = {
+        "processId": os.getpid(),
+        "rootUri": folder.as_uri(),
+        "capabilities": client.capabilities(),
+        "initializationOptions": {"model": "offline", **options},
+    }
+    client.request("initialize", about)
+    client.notify("initialized")
+
+
+def test_a_window_that_syncs_gives_others_sessions_no_rules_of_its_own(
+    window: Open, make: Make, tmp_path: Path
+) -> None:
+    ada = make("ada")
+    name, folder = ada.new(), tmp_path / "bobs"
+    ada.say(name, "hello")
+    ada.sync()
+    git("clone", "--quiet", str(ada.remote), str(folder), cwd=tmp_path)
+    refusing = {"session/request_permission": lambda _: {"outcome": {"outcome": "cancelled"}}}
+    careful, bold = window(begun=False, **refusing), window(begun=False, **refusing)
+    rule = ["shell:touch *"]
+    begin(careful, folder, workspaceTrusted=False, permissions={"reject": rule})
+    begin(bold, folder, workspaceTrusted=True, permissions={"allow": rule})
+    about = {"cwd": str(folder), "remote": str(ada.remote), "agree": str(ada.remote)}
+    (came,) = careful.request("session/sync", {**about, "open": [name]})["received"]
+    here = {"sessionId": came["sessionId"], "replay": False}
+    for client in (careful, bold):
+        client.request("session/load", here)
+    ada.say(name, "more")
+    ada.sync()
+    assert len(bold.request("session/sync", about)["received"]) == 1
+    prompt = [{"type": "text", "text": "run `touch made`"}]
+    careful.request("session/prompt", {"sessionId": came["sessionId"], "prompt": prompt})
+    assert not (folder / "made").exists()
+
+
+def test_nothing_is_sent_where_a_remote_leads_elsewhere(make: Make) -> None:
+    heard: list[str] = []
+
+    class Leading(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            heard.append(self.path)
+            self.send_response(302)
+            self.send_header("location", f"http://localhost:{elsewhere.server_port}{self.path}")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Nobody reads along."""
+
+    class Elsewhere(Leading):
+        def do_GET(self) -> None:
+            heard.append("elsewhere")
+            self.send_error(404)
+
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), one) for one in (Leading, Elsewhere)]
+    elsewhere = servers[1]
+    for server in servers:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    ada = make("ada")
+    ada.say(ada.new(), "hello")
+    remote = f"http://127.0.0.1:{servers[0].server_port}/r.git"
+    try:
+        with pytest.raises(Refused, match="cannot be reached"):
+            ada.sync(remote, agree=remote)
+    finally:
+        for server in servers:
+            server.shutdown()
+            server.server_close()
+    assert heard
+    assert "elsewhere" not in heard
+    assert refs(ada.remote) == {}
