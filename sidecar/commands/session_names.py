@@ -27,6 +27,14 @@ def whole_ids(sessions: tuple[str | None, ...], *, last: bool = False) -> list[S
     return run_async(_whole_ids(sessions, last=last))
 
 
+def ids_alone(sessions: tuple[str, ...]) -> list[SessionId]:
+    """For what takes sessions away: a folder means none. Raises as `whole_id`."""
+    for session in sessions:
+        if meant(session, last=False)[0] is None:
+            raise BadRequest(f"“{session}” is a folder, and here an id is wanted.", "session")
+    return whole_ids(sessions)
+
+
 async def named(store: Store, session: str | None, *, last: bool = False) -> SessionId:
     """Raises as `whole_id`."""
     name, folder = meant(session, last=last)
@@ -48,6 +56,8 @@ def meant(session: str | None, *, last: bool) -> tuple[str | None, Path | None]:
     """Returns (session id or its beginning, folder), `None` for any."""
     if session is None:
         return None, None if last else Path.cwd()
+    if not session.strip():
+        raise BadRequest("A session's name is empty. `sidecar sessions` lists them all.", "session")
     # Lists shorten ids to what there is room for.
     session = session.removesuffix("…")
     path = Path(session)

@@ -349,3 +349,46 @@ def test_a_daemon_killed_at_any_moment_leaves_both_sides_whole(make: Make) -> No
     assert len(ada.sessions()) == len(bob.sessions()) == 1
     assert problems(ada.data) == problems(bob.data) == ()
     git("fsck", "--strict", cwd=ada.remote)
+
+
+@pytest.mark.parametrize("what", ["head", "ref", "config"])
+def test_a_damaged_copy_is_fetched_anew(make: Make, what: str) -> None:
+    ada, bob = make("ada"), make("bob")
+    session = ada.new()
+    ada.say(session, "hello")
+    ada.sync()
+    here = bob.sync(open=[session])["received"][0]["sessionId"]
+    copy = bob.data / "sync/sessions.git"
+    spoiled = {
+        "head": [copy / "HEAD"],
+        "ref": [one for one in (copy / "refs").rglob("*") if one.is_file()],
+        "config": [copy / "config"],
+    }[what]
+    bob.say(here, "more")
+    for path in spoiled:
+        path.chmod(0o600)
+        path.write_text("[" if what == "config" else "")
+    assert len(bob.sync()["sent"]) == 1
+    assert ada.sync()["received"][0]["messages"] == 2
+
+
+def test_what_cannot_be_taken_in_parts_no_session(make: Make) -> None:
+    ada, bob = make("ada"), make("bob")
+    session = ada.new("Together")
+    ada.say(session, "hello")
+    ada.sync()
+    here = bob.sync(open=[session])["received"][0]["sessionId"]
+    ada.say(session, "one way")
+    ada.sync()
+    bob.say(here, "another way")
+
+    def spoil(lines: list[Any]) -> None:
+        row = next(line for line in lines if "session" in line)["session"]
+        row["cost"] = "junk"
+
+    piece(ada, session, spoil, number=2)
+    done = bob.sync()
+    assert (done["forked"], done["received"], done["sent"]) == ([], [], [])
+    assert any("Together: " in note for note in done["notes"])
+    assert list(bob.sessions().values()) == ["Together"]
+    assert bob.texts(here) == ["hello", "another way"]

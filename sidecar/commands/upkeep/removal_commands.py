@@ -12,7 +12,7 @@ from rich.table import Table
 from sidecar_client import Client, SidecarError
 
 from sidecar.commands.own_daemon import own_daemon
-from sidecar.commands.session_names import whole_ids
+from sidecar.commands.session_names import ids_alone
 from sidecar.commands.terminal import refused, shown, terminal, when
 from sidecar.config import load
 from sidecar.core.errors import SidecarError as SidecarFailed
@@ -27,7 +27,7 @@ def archive(sessions: Sequence[str], *, as_json: bool) -> int:
     if not sessions:
         return _list(console, as_json=as_json)
     try:
-        sessions = whole_ids(tuple(sessions))
+        sessions = ids_alone(tuple(sessions))
     except SidecarFailed as error:
         return refused(console, error.message)
     failed: list[str] = []
@@ -62,11 +62,11 @@ def archive(sessions: Sequence[str], *, as_json: bool) -> int:
 def delete(sessions: Sequence[str], *, yes: bool) -> int:
     console = terminal()
     try:
-        sessions = whole_ids(tuple(sessions))
+        sessions = ids_alone(tuple(sessions))
     except SidecarFailed as error:
         refused(console, f"{error.message} Nothing was deleted.")
         return 1
-    if not yes and not _agreed(console, len(sessions)):
+    if not yes and not _agreed(console, sessions):
         console.print("Nothing was deleted.")
         return 1
     failed: list[str] = []
@@ -89,10 +89,10 @@ def delete(sessions: Sequence[str], *, yes: bool) -> int:
     return code or int(bool(failed))
 
 
-def _agreed(console: Console, number: int) -> bool:
-    what = "this session" if number == 1 else f"these {number} sessions"
+def _agreed(console: Console, sessions: Sequence[str]) -> bool:
     question = (
-        f"Delete {what}, with exports, reports and archived copies in the data folder, for good?"
+        f"Delete {', '.join(sessions)}, with exports, reports and archived copies in the data "
+        "folder, for good?"
     )
     return Confirm.ask(question, console=console, default=False)
 

@@ -1,11 +1,14 @@
 """Syncs a window's sessions with a git remote; one sync at a time uses a data folder."""
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from pathlib import Path
+from typing import TypeVar
 
 from sidecar.core.errors import Overloaded, SessionOwned, StorageFailed
 from sidecar.core.parts import JsonObject, PartId, SessionId
@@ -40,6 +43,8 @@ MOST_LISTED = 1_000
 """Sessions of a remote, the newest, that are offered."""
 _TIMES = count(1)
 
+T = TypeVar("T")
+
 
 async def sync(sessions: Sessions, wish: SyncWish) -> SyncOutcome:
     """Raises BadRequest, RemoteFailed, Overloaded for a long other sync, StorageFailed."""
@@ -47,11 +52,15 @@ async def sync(sessions: Sessions, wish: SyncWish) -> SyncOutcome:
     folder = await asyncio.to_thread(checked_folder, wish.folder)
     wish = replace(wish, folder=folder)
     async with _alone(sessions, environment):
-        refs = await _refs(environment, folder, wish.remote, SYNC_COPIES[0])
-        done = await Syncing(environment, _Held(sessions), refs, wish).run()
-        if done.sent or done.received:
-            await refs.tidy()
-        return done
+
+        async def synced() -> SyncOutcome:
+            refs = await _refs(environment, folder, wish.remote, SYNC_COPIES[0])
+            done = await Syncing(environment, _Held(sessions), refs, wish).run()
+            if done.sent or done.received:
+                await refs.tidy()
+            return done
+
+        return await _anew_if_damaged(environment.store.folder / SYNC / SYNC_COPIES[0], synced)
 
 
 async def found_there(
@@ -61,17 +70,22 @@ async def found_there(
     environment = await sessions.shared.ready()
     folder = await asyncio.to_thread(checked_folder, folder)
     async with _alone(sessions, environment):
-        # Heads alone are asked for, in a repository of their own: the other one has whole lines.
-        refs = await _refs(environment, folder, remote, SYNC_COPIES[1])
-        tips = await refs.tips()
-        # Names begin with the time at which a session was made.
-        tips = {name: tips[name] for name in sorted(tips, reverse=True)[:MOST_LISTED]}
-        await refs.fetch(tips, heads=True)
-        tips = {name: tip for name, tip in (await refs.fetched()).items() if name in tips}
-        about = await refs.about(tuple(tips.values()))
+
+        async def looked() -> tuple[str, dict[str, str], list[JsonObject]]:
+            # Heads alone are asked for, in a repository of their own: the other has whole lines.
+            refs = await _refs(environment, folder, remote, SYNC_COPIES[1])
+            tips = await refs.tips()
+            # Names begin with the time at which a session was made.
+            tips = {name: tips[name] for name in sorted(tips, reverse=True)[:MOST_LISTED]}
+            await refs.fetch(tips, heads=True)
+            tips = {name: tip for name, tip in (await refs.fetched()).items() if name in tips}
+            return refs.remote.shown, tips, await refs.about(tuple(tips.values()))
+
+        copy = environment.store.folder / SYNC / SYNC_COPIES[1]
+        shown, tips, about = await _anew_if_damaged(copy, looked)
         here = await named_rows(environment.store)
     found = (_described(*one, here) for one in zip(tips, about, strict=True))
-    return refs.remote.shown, tuple(sorted(found, key=lambda one: (-one.updated, one.name)))
+    return shown, tuple(sorted(found, key=lambda one: (-one.updated, one.name)))
 
 
 def _described(name: str, about: JsonObject, rows: Mapping[str, SessionRow]) -> FoundThere:
@@ -86,6 +100,17 @@ def _described(name: str, about: JsonObject, rows: Mapping[str, SessionRow]) -> 
 
 def _whole(text: object) -> str:
     return whole_letters(mended(str(text)), 1000)
+
+
+async def _anew_if_damaged(copy: Path, work: Callable[[], Awaitable[T]]) -> T:
+    """Does `work` once more without the copy, which holds nothing that is not elsewhere."""
+    try:
+        return await work()
+    except StorageFailed as error:
+        if error.kind != "io":
+            raise
+    await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
+    return await work()
 
 
 async def _refs(

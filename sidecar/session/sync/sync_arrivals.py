@@ -33,6 +33,12 @@ from sidecar.store.format.values import (
 )
 
 
+async def check_new(environment: Environment, bundle: Bundle, folder: str) -> None:
+    """Raises as `take_new` would for what cannot be taken in."""
+    here = await head_of(environment, folder)
+    await ImportWork().run(lambda: screened(bundle, here))
+
+
 async def take_new(environment: Environment, bundle: Bundle, name: str, folder: str) -> Imported:
     """Makes a session of a ref's bundle, working in `folder`.
 

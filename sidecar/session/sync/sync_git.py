@@ -21,6 +21,8 @@ NETWORK = 300.0
 """Seconds for a command that only works here, and for one that asks a remote."""
 MOST_SAID = 64 * 1024 * 1024
 """Bytes of an answer, but of sessions' pieces."""
+LOOK = 0.5
+"""Seconds between looks at what a fetch has brought."""
 STALE = 60.0
 """Seconds until a lock that a killed git left is removed; ours hold one for milliseconds."""
 _SETTINGS = (
@@ -88,7 +90,22 @@ class SyncGit:
             raise BadRequest("git is not installed, or not in PATH: install it to sync", "params")
         if not (self.folder / "HEAD").is_file() or not (self.folder / "refs").is_dir():
             await self.done("init", "--quiet", "--bare", "--template=")
-        await asyncio.to_thread(self._remove_stale_locks)
+        await asyncio.to_thread(self._remove_leftovers)
+        # A damaged copy is to be known before a remote is blamed.
+        await self.done("rev-list", "--max-count=1", "--all")
+
+    async def _watch(self, most: int | None) -> None:
+        while most is not None:
+            await asyncio.sleep(LOOK)
+            if await asyncio.to_thread(self._coming) > most:
+                raise RemoteFailed(f"what comes has more than {most >> 20} MiB, so it was ended")
+
+    def _coming(self) -> int:
+        found = 0
+        for path in (self.folder / "objects/pack").glob("tmp_*"):
+            with suppress(OSError):
+                found += path.stat().st_size
+        return found
 
     async def done(
         self, *arguments: str, given: bytes | None = None, most: int = MOST_SAID
@@ -105,15 +122,23 @@ class SyncGit:
             raise StorageFailed(text, kind="full" if full else "io")
         return ran.out
 
-    async def asked(self, shown: str, *arguments: str) -> Ran:
-        """Runs a command that asks a remote. Raises RemoteFailed if it cannot be run in time."""
+    async def asked(self, shown: str, *arguments: str, coming: int | None = None) -> Ran:
+        """Runs a command that asks a remote, and brings packs of `coming` bytes at most.
+
+        Raises RemoteFailed if it cannot be run in time or brings more.
+        """
         try:
-            return await self._run(arguments, None, NETWORK, MOST_SAID)
+            return await self._run(arguments, None, NETWORK, MOST_SAID, coming)
         except TimeoutError:
             raise RemoteFailed(f"{shown} did not answer within {NETWORK:.0f} seconds") from None
 
     async def _run(
-        self, arguments: Sequence[str], given: bytes | None, within: float, most: int
+        self,
+        arguments: Sequence[str],
+        given: bytes | None,
+        within: float,
+        most: int,
+        coming: int | None = None,
     ) -> Ran:
         """Raises TimeoutError, StorageFailed if git cannot be started or says too much."""
         assert self._program is not None
@@ -134,8 +159,11 @@ class SyncGit:
             raise StorageFailed(f"git could not be started: {error}", kind="io") from error
         try:
             async with asyncio.timeout(within):
-                out, err = await _spoken(process, given, most)
-                code = await process.wait()
+                async with asyncio.TaskGroup() as group:
+                    watching = group.create_task(self._watch(coming))
+                    out, err = await _spoken(process, given, most)
+                    code = await process.wait()
+                    watching.cancel()
         except ExceptionGroup as failed:
             raise innermost(failed) from None
         finally:
@@ -145,8 +173,12 @@ class SyncGit:
                 await process.wait()
         return Ran(code, out, why(err))
 
-    def _remove_stale_locks(self) -> None:
+    def _remove_leftovers(self) -> None:
+        """Of a git that was killed; the caller sees to it that no other runs here."""
         now = self._now() / 1000
+        for path in (self.folder / "objects/pack").glob("tmp_*"):
+            with suppress(OSError):
+                path.unlink()
         for path in (*self.folder.glob("*.lock"), *(self.folder / "refs").rglob("*.lock")):
             with suppress(OSError):
                 if abs(now - path.stat().st_mtime) > STALE:

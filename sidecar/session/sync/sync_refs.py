@@ -24,6 +24,8 @@ REFS = "refs/sidecar/"
 LARGEST = 32 * 1024 * 1024
 """Bytes of an object: GitHub warns of more than 50 MB."""
 HEADS = ("--depth=1", "--filter=tree:0")
+MOST_FETCHED = 1024 * 1024 * 1024
+"""Bytes of what one fetch brings."""
 MOST_FILES = 50_000
 MOST_ABOUT = 64 * 1024
 """Bytes of a commit that says of its session what is to be shown."""
@@ -68,7 +70,7 @@ class SyncRefs:
         ran = await self._git.asked(
             self.remote.shown, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
             "--no-auto-maintenance", "--recurse-submodules=no", "--refmap=",
-            *(HEADS if heads else ()), self.remote.address, *specs,
+            *(HEADS if heads else ()), self.remote.address, *specs, coming=MOST_FETCHED,
         )  # fmt: skip
         if ran.code:
             raise RemoteFailed(f"{self.remote.shown} cannot be read: {ran.said}")
@@ -150,10 +152,9 @@ class SyncRefs:
 
     async def _files(self, tip: str) -> list[tuple[str, str, int]]:
         """Gives path, object and size of each file of pieces, in order."""
-        try:
-            out = await self._git.done("ls-tree", "-l", "-z", tip)
-        except StorageFailed as error:
-            raise odd(f"its ref holds no pieces ({error.message})") from error
+        if await self._git.done("cat-file", "-t", tip) != b"commit\n":
+            raise odd("its ref holds no pieces")
+        out = await self._git.done("ls-tree", "-l", "-z", tip)
         found = []
         for line in out.decode("utf-8", "replace").split("\0"):
             about, _, path = line.partition("\t")

@@ -14,7 +14,7 @@ from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.fork import SUFFIX
 from sidecar.session.log.held_log import held_of
 from sidecar.session.session_settings import syncing_as
-from sidecar.session.sync.sync_arrivals import take_new, take_on
+from sidecar.session.sync.sync_arrivals import check_new, take_new, take_on
 from sidecar.session.sync.sync_departures import Local, departure_of, local_of, named_rows
 from sidecar.session.sync.sync_files import (
     KnownRemote,
@@ -235,6 +235,7 @@ class Syncing:
         if not self._does:
             history = history_here(local.stored, local.cut, name)
             return await self._sent(replace(local, name=name, history=history), None, "")
+        await check_new(self._environment, there, row.cwd)
         # Should the process end here, the mark has the other taken in by the next sync.
         await self._keep({local.name: Mark("", -1, row.cwd)})
         await self._held.change(

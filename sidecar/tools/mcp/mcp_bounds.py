@@ -35,6 +35,7 @@ class MessageSize:
         self._bytes = 0
         self._values = 0
         self._in_string = False
+        """Never at the beginning of a line: JSON's strings have none in them."""
         self._held = b""
 
     def add(self, piece: bytes) -> str:
@@ -44,8 +45,12 @@ class MessageSize:
             return f"{MOST_MESSAGE // 1024 // 1024} MiB"
         piece = (self._held + piece).replace(rb"\\", b"")
         self._held = b"\\" if piece.endswith(b"\\") else b""
-        parts = piece.replace(rb"\"", b"").split(b'"')
-        for part in parts[self._in_string :: 2]:
-            self._values += part.count(b",") + part.count(b"[") + part.count(b"{")
-        self._in_string ^= len(parts) % 2 == 0
+        self._values += piece.count(b"\n") + piece.count(b"\r")
+        for n, line in enumerate(piece.splitlines() if self._values <= MOST_VALUES else ()):
+            parts = line.replace(rb"\"", b"").split(b'"')
+            inside = self._in_string and not n
+            for part in parts[inside::2]:
+                self._values += part.count(b",") + part.count(b"[") + part.count(b"{")
+            self._in_string = inside ^ (len(parts) % 2 == 0)
+        self._in_string &= not piece.endswith((b"\n", b"\r"))
         return f"{MOST_VALUES:,} values" if self._values > MOST_VALUES else ""

@@ -82,8 +82,11 @@ def test_the_beginning_of_an_id_or_the_newest_session_will_do(
     spoken(data, folder, "Again", title="Say it again")
     code, told = run(data, folder, "export", "ses_")
     assert (code, "give more of it" in told, "Say hello" in told) == (1, True, True)
-    code, told = run(data, folder, "delete", "ses_", "--yes")
-    assert (code, "Nothing was deleted" in told) == (1, True)
+    # Whatever takes sessions away takes ids alone: a script's name may be empty, or a folder's.
+    for named in ("ses_", "", " ", ".", str(folder)):
+        code, told = run(data, folder, "delete", named, "--yes")
+        assert (code, "Nothing was deleted" in told) == (1, True), named
+        assert run(data, folder, "archive", named)[0] == 1
 
 
 def test_without_a_path_it_goes_to_the_data_folder(

@@ -185,6 +185,7 @@ DENSE = RESULT % (b',"_meta":{"x":[' + b"[]," * 200_000 + b"0]}")
         ("text/event-stream", b"data: " + RESULT % b"" + b"\n\n", False, False, ""),
         ("text/event-stream", b"x" * 65536, True, False, "limit"),
         ("text/event-stream", b"data: " + DENSE + b"\n\n", False, False, "100,000 values"),
+        ("text/event-stream", b': "\ndata: ' + DENSE + b"\n\n", False, False, "100,000 values"),
         (
             "text/event-stream",
             b": [,{\n\n" * 200_000 + b"data: " + RESULT % b"" + b"\n\n",
