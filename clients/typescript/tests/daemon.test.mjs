@@ -80,13 +80,16 @@ test("the page of usage runs as it stands", LIMIT, () => {
   // Inside the package, so that its name is found.
   const page = join(HERE, "dist/page.mjs");
   writeFileSync(page, script);
-  mkdirSync(join(folder, "bin"));
-  const quoted = COMMAND.map((word) => `'${word}'`).join(" ");
-  writeFileSync(join(folder, "bin/sidecar"), `#!/bin/sh\nexec ${quoted}\n`);
-  chmodSync(join(folder, "bin/sidecar"), 0o755);
+  if (process.env.SIDECAR_COMMAND) {
+    // Else it is on PATH already, and this one would start itself without end.
+    mkdirSync(join(folder, "bin"));
+    const quoted = COMMAND.map((word) => `'${word}'`).join(" ");
+    writeFileSync(join(folder, "bin/sidecar"), `#!/bin/sh\nexec ${quoted}\n`);
+    chmodSync(join(folder, "bin/sidecar"), 0o755);
+  }
   writeFileSync(join(folder, "README.md"), "# Hello\n");
   const env = { ...process.env, PATH: `${folder}/bin:${process.env.PATH}`, SIDECAR_DATA_DIR: join(folder, "data") };
-  const shown = execFileSync(process.execPath, [page], { cwd: folder, env, encoding: "utf8" });
+  const shown = execFileSync(process.execPath, [page], { cwd: folder, env, encoding: "utf8", ...LIMIT });
   assert.match(shown, /# Hello/);
   assert.match(shown, /end_turn, \d+/);
 });
