@@ -33,7 +33,8 @@ from sidecar.session.epochs.static_prompt import (
 )
 from sidecar.session.lifecycle.config_options import EFFORTS
 from sidecar.session.log.losses import unsigned
-from sidecar.store.format.bundles import Bundle
+from sidecar.session.transfer.taken_recording import RECORDED, RECORDING
+from sidecar.store.format.bundles import LATEST, Bundle
 from sidecar.store.format.log_records import MOST
 from sidecar.store.format.record_codec import LogRecord, checked, write
 from sidecar.store.format.view_records import (
@@ -233,7 +234,20 @@ def _settings(given: JsonObject) -> JsonObject:
     for name in _SWITCHES:
         if isinstance(switch := given.get(name), bool):
             kept[name] = switch
+    if isinstance(then := given.get(RECORDED), dict) and _is_recording(then):
+        kept[RECORDED] = {name: then[name] for name in RECORDING}
     return kept
+
+
+def _is_recording(then: JsonObject) -> bool:
+    turns, ended, cost, by = (then.get(name) for name in RECORDING)
+    is_bill = cost is None or (isinstance(cost, str) and _COST.fullmatch(cost) is not None)
+    is_named = isinstance(by, str) and _NAME.fullmatch(by) is not None
+    return _is_count(turns) and _is_time(ended) and is_bill and is_named
+
+
+def _is_time(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LATEST
 
 
 def _is_count(value: Json) -> bool:

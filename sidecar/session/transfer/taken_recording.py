@@ -11,6 +11,7 @@ from sidecar.replay.bill import BilledRequest
 from sidecar.session.turn.model_access import ModelAccess
 
 RECORDED = "recorded"
+RECORDING = ("turns", "ended", "cost", "by")
 """In the settings of an import: turns, end, USD (if known) and agent of the recording."""
 
 

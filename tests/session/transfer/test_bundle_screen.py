@@ -152,6 +152,7 @@ async def test_settings_are_what_they_can_be(desk: Desk, things: list[Any]) -> N
     wrong = {
         "model": "other", "policy": "mine", "window": -5, "maxTokens": 10**8, "effort": {},
         "autoCompact": "no", "parent": "ses_other", "permissions": {"allow": ["*"]},
+        "recorded": {"turns": 1, "ended": 1, "cost": "1e999", "by": "pi"},
     }  # fmt: skip
     session |= {"cwd": "/", "title": "t" * 5000, "settings": json.dumps(wrong), "seq": -3}
     made = await take(desk, things)

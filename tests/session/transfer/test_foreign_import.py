@@ -14,6 +14,7 @@ from sidecar.core.ledger.units import RECORDED_SUMMARY
 from sidecar.core.parts import FilePart, Media, ReasoningPart, TextPart, ToolCompleted, ToolPart
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer import foreign_import
+from sidecar.session.transfer.bundle_export import export_session
 from sidecar.session.transfer.bundle_import import Imported, ImportSource, import_session
 from sidecar.session.transfer.foreign_import import BEGINNING, read_recording
 from sidecar.store.format.log_records import OptionRecord
@@ -253,6 +254,11 @@ async def test_its_date_and_cost_are_kept_and_what_is_left_out_is_said(desk: Des
     assert row.settings["recorded"] == then
     # Nothing was paid for it here.
     assert row.cost == "0"
+    # Nor is it forgotten on a third machine.
+    environment = await desk.sessions.shared.ready()
+    written = await export_session(environment, session.id, None, overwrite=False)
+    again, _ = await take(desk, path=str(written.path))
+    assert inside.row(again).settings["recorded"] == then
     told = " ".join(about.notes)
     assert "It was recorded with m, and is bound to no model" in told
     assert "Images whose bytes are not there, or which no provider takes, are left out: 1." in told
