@@ -121,6 +121,8 @@ RESULTS: dict[str, msgspec.Struct] = {
                 folder="/home/ada/engine",
                 updated_at="2026-01-05T10:00:00.000Z",
                 turns=3,
+                project="example.org/ada/engine",
+                same_project=True,
                 session_id=SESSION,
             )
         ],

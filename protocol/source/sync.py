@@ -9,7 +9,8 @@ class SessionSyncParams(msgspec.Struct, rename="camel", kw_only=True):
     `remote` is a name of the project's remotes, an address or a path; by default the setting
     `sync.remote`, else `origin`. Nothing is sent before somebody has seen what: a first call
     answers `agreed: false`, and the next one repeats the answer's `remote` as `agree`. With
-    `sessionIds`, only these are synced; `open` names sessions of the remote to take in.
+    `sessionIds`, only these are synced; `open` names sessions of the remote to take in, by their
+    names there or beginnings of these.
     """
 
     cwd: str | msgspec.UnsetType = msgspec.UNSET
@@ -63,7 +64,9 @@ class SessionListRemoteParams(msgspec.Struct, rename="camel", kw_only=True):
 class RemoteSession(msgspec.Struct, rename="camel", kw_only=True):
     """A session on a remote, as its last sender described it: nobody vouches for it.
 
-    `folder` is where it works there; `sessionId` is its id here, where it is here.
+    `folder` is where it works there, `project` the repository that its `origin` names
+    (`example.org/ada/engine`), "" without one; `sameProject` whether that is this folder's, by
+    whichever address. `sessionId` is its id here, where it is here.
     """
 
     name: str
@@ -71,11 +74,16 @@ class RemoteSession(msgspec.Struct, rename="camel", kw_only=True):
     folder: str
     updated_at: str
     turns: int
+    project: str
+    same_project: bool
     session_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionListRemoteResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The remote's sessions, newest first; `session/sync` with `open` takes one in."""
+    """The remote's sessions, newest first, but those of the folder's project before others.
+
+    `session/sync` with `open` takes one in.
+    """
 
     remote: str
     sessions: list[RemoteSession]

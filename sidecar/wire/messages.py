@@ -1097,6 +1097,8 @@ class RemoteSession(msgspec.Struct, rename="camel", kw_only=True):
     folder: str
     updated_at: str
     turns: int
+    project: str
+    same_project: bool
     session_id: str | msgspec.UnsetType = msgspec.UNSET
 
 

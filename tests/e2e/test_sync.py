@@ -252,6 +252,40 @@ def test_the_remote_that_is_set_is_used(make: Make, tmp_path: Path) -> None:
     assert refs(ada.remote) == {}
 
 
+def test_clones_of_a_project_know_each_others_sessions_by_whichever_address(
+    make: Make, tmp_path: Path
+) -> None:
+    ada, bob, eve = make("ada"), make("bob"), make("eve")
+    mine = str(tmp_path / "mine.git")
+    git("init", "--quiet", "--bare", mine, cwd=tmp_path)
+    for one, url in (
+        (ada, "git@Example.org:ada/engine.git"),
+        (bob, "https://bob:secret@example.org/ada/engine"),
+        (eve, "ssh://git@example.org:2222/eve/engine.git"),
+    ):
+        git("remote", "set-url", "origin", url, cwd=one.folder)
+    session, other = ada.new("Look around"), eve.new("Elsewhere")
+    ada.say(session, "hello")
+    ada.sync(mine, agree=mine)
+    eve.say(other, "hello")
+    eve.sync(mine, agree=mine)
+    about = {"cwd": str(bob.folder), "remote": mine}
+    listed = bob.client.request("session/listRemote", about)["sessions"]
+    # The newest is another project's.
+    assert [(one["name"], one["project"], one["sameProject"]) for one in listed] == [
+        (session, "example.org/ada/engine", True),
+        (other, "example.org/eve/engine", False),
+    ]
+    done = bob.sync(mine, agree=mine, open=["ses_"])
+    assert (done["received"], len(done["notes"])) == ([], 1)
+    (came,) = bob.sync(mine, open=[session[:-3]])["received"]
+    bob.say(came["sessionId"], "and on")
+    bob.sync(mine)
+    assert "secret" not in git("log", "--format=%B", f"refs/sidecar/{session}", cwd=Path(mine))
+    (came,) = ada.sync(mine)["received"]
+    assert came["sessionId"] == session
+
+
 def test_what_a_machine_notes_for_itself_parts_nobody(make: Make) -> None:
     ada, bob = make("ada"), make("bob", options={"sync": {"after_turns": True}})
     session = ada.new()

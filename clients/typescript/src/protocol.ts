@@ -1307,7 +1307,8 @@ export interface FactsListResult {
  * `remote` is a name of the project's remotes, an address or a path; by default the setting
  * `sync.remote`, else `origin`. Nothing is sent before somebody has seen what: a first call
  * answers `agreed: false`, and the next one repeats the answer's `remote` as `agree`. With
- * `sessionIds`, only these are synced; `open` names sessions of the remote to take in.
+ * `sessionIds`, only these are synced; `open` names sessions of the remote to take in, by their
+ * names there or beginnings of these.
  */
 export interface SessionSyncParams {
   cwd?: string;
@@ -1360,7 +1361,9 @@ export interface SessionListRemoteParams {
 /**
  * A session on a remote, as its last sender described it: nobody vouches for it.
  *
- * `folder` is where it works there; `sessionId` is its id here, where it is here.
+ * `folder` is where it works there, `project` the repository that its `origin` names
+ * (`example.org/ada/engine`), "" without one; `sameProject` whether that is this folder's, by
+ * whichever address. `sessionId` is its id here, where it is here.
  */
 export interface RemoteSession {
   name: string;
@@ -1368,10 +1371,16 @@ export interface RemoteSession {
   folder: string;
   updatedAt: string;
   turns: number;
+  project: string;
+  sameProject: boolean;
   sessionId?: string;
 }
 
-/** The remote's sessions, newest first; `session/sync` with `open` takes one in. */
+/**
+ * The remote's sessions, newest first, but those of the folder's project before others.
+ *
+ * `session/sync` with `open` takes one in.
+ */
 export interface SessionListRemoteResult {
   remote: string;
   sessions: RemoteSession[];

@@ -26,7 +26,10 @@ def declare_sync(app: typer.Typer) -> None:
         ] = None,
         names: Annotated[
             list[str] | None,
-            typer.Option("--open", help="Open this session of the remote here, too."),
+            typer.Option(
+                "--open",
+                help="Open this session of the remote here, too, by its name or its beginning.",
+            ),
         ] = None,
         listed: Annotated[
             bool, typer.Option("--list", help="List the sessions that lie there.")

@@ -96,12 +96,13 @@ def list_there(remote: str | None, folder: Path, *, as_json: bool) -> int:
         console.print(shown(f"No session lies on {shown_as}."))
         return 0
     table = Table(box=None, pad_edge=False)
-    for heading in ("name", "last used", "turns", "here", "folder there", "title"):
+    for heading in ("name", "last used", "turns", "here", "project", "title"):
         table.add_column(heading, justify="right" if heading == "turns" else "left")
     for one in sessions:
         here = one.session_id if isinstance(one.session_id, str) else ""
         day = one.updated_at[:16].replace("T", " ")
-        about = (one.name, day, str(one.turns), here, one.folder, one.title or "(untitled)")
+        place = "this one" if one.same_project else one.project or one.folder
+        about = (one.name, day, str(one.turns), here, place, one.title or "(untitled)")
         table.add_row(*map(shown, about))
     console.print(table)
     console.print("`sidecar sync --open NAME` opens one here.")

@@ -26,7 +26,7 @@ from sidecar.session.sync.sync_departures import named_rows
 from sidecar.session.sync.sync_git import SyncGit
 from sidecar.session.sync.sync_outcome import FoundThere, SyncOutcome, SyncWish
 from sidecar.session.sync.sync_refs import SyncRefs
-from sidecar.session.sync.sync_remotes import remote_for
+from sidecar.session.sync.sync_remotes import project_in, remote_for
 from sidecar.session.sync.syncing import Syncing
 from sidecar.session.transfer.archive import check_idle
 from sidecar.store.connection.store_faults import storage_failed
@@ -50,7 +50,8 @@ async def sync(sessions: Sessions, wish: SyncWish) -> SyncOutcome:
     """Raises BadRequest, RemoteFailed, Overloaded for a long other sync, StorageFailed."""
     environment = await sessions.shared.ready()
     folder = await asyncio.to_thread(checked_folder, wish.folder)
-    wish = replace(wish, folder=folder)
+    project = await project_in(folder, environment.workspaces.variables)
+    wish = replace(wish, folder=folder, project=project)
     async with _alone(sessions, environment):
 
         async def synced() -> SyncOutcome:
@@ -66,7 +67,10 @@ async def sync(sessions: Sessions, wish: SyncWish) -> SyncOutcome:
 async def found_there(
     sessions: Sessions, folder: str, remote: str | None
 ) -> tuple[str, tuple[FoundThere, ...]]:
-    """Lists a remote's sessions, newest first; gives the remote as people see it, too."""
+    """Lists a remote's sessions, newest first; gives the remote as people see it, too.
+
+    Those of the folder's project come before others.
+    """
     environment = await sessions.shared.ready()
     folder = await asyncio.to_thread(checked_folder, folder)
     async with _alone(sessions, environment):
@@ -84,18 +88,25 @@ async def found_there(
         copy = environment.store.folder / SYNC / SYNC_COPIES[1]
         shown, tips, about = await _anew_if_damaged(copy, looked)
         here = await named_rows(environment.store)
-    found = (_described(*one, here) for one in zip(tips, about, strict=True))
-    return shown, tuple(sorted(found, key=lambda one: (-one.updated, one.name)))
+    ours = await project_in(folder, environment.workspaces.variables)
+    found = [
+        replace(one, is_of_project=one.project.casefold() == ours.casefold())
+        if one.project
+        else replace(one, is_of_project=one.folder == folder)
+        for one in (_described(*both, here) for both in zip(tips, about, strict=True))
+    ]
+    found.sort(key=lambda one: (not one.is_of_project, -one.updated, one.name))
+    return shown, tuple(found)
 
 
 def _described(name: str, about: JsonObject, rows: Mapping[str, SessionRow]) -> FoundThere:
-    title, folder = (_whole(about.get(one, "")) for one in ("title", "folder"))
+    title, folder, project = (_whole(about.get(one, "")) for one in ("title", "folder", "project"))
     updated, turns = (
         one if isinstance(one := about.get(field), int) and 0 <= one <= LATEST else 0
         for field in ("updated", "turns")
     )
     here = rows[name].id if name in rows else None
-    return FoundThere(name, title, folder, updated, turns, here)
+    return FoundThere(name, title, folder, updated, turns, here, project)
 
 
 def _whole(text: object) -> str:

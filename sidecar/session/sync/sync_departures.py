@@ -70,9 +70,9 @@ async def local_of(store: Store, name: str, row: SessionRow) -> Local:
 
 
 async def departure_of(
-    environment: Environment, local: Local, there: Bundle | None
+    environment: Environment, local: Local, there: Bundle | None, project: str
 ) -> Departure | None:
-    """Makes the piece that `there` lacks; `None` if it lacks nothing."""
+    """Makes the piece that `there` lacks, of a folder of `project`; `None` if it lacks nothing."""
     known = None if there is None else history_of(there)
     names, start = news_of(local.history, known)
     new = tuple(message for message in local.cut.messages if message.id in names)
@@ -91,12 +91,17 @@ async def departure_of(
         if before:
             # Its thinking follows texts that are others there.
             clean = replace(clean, messages=tuple(map(unsigned, clean.messages)))
-        return Departure(packed(clean), len(new), clean.redacted, _about(local.name, clean))
+        return Departure(
+            packed(clean),
+            len(new),
+            clean.redacted,
+            _about(local.name, clean, Redaction(secrets).text(project)),
+        )
 
     return await asyncio.to_thread(made)
 
 
-def _about(name: str, piece: Bundle) -> JsonObject:
+def _about(name: str, piece: Bundle, project: str) -> JsonObject:
     row = piece.session
     return {
         "sidecar": "session",
@@ -104,6 +109,7 @@ def _about(name: str, piece: Bundle) -> JsonObject:
         "name": name,
         "title": row.title,
         "folder": row.cwd,
+        "project": project,
         "updated": row.updated,
         "turns": row.turns,
     }

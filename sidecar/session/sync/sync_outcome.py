@@ -11,8 +11,10 @@ from sidecar.core.parts import PartId, SessionId
 class SyncWish:
     """`folder`: whose sessions. `agreed`: the address people were shown, and agreed to.
 
-    `only` these sessions, or all; `names`: sessions of the remote to open here. With `if_agreed`
-    nothing is even looked at before somebody has.
+    `project`: the folder's, as other clones of it call it.
+
+    `only` these sessions, or all; `names`: sessions of the remote to open here, or beginnings of
+    their names. With `if_agreed` nothing is even looked at before somebody has.
     """
 
     folder: str
@@ -22,6 +24,7 @@ class SyncWish:
     if_agreed: bool = False
     only: frozenset[SessionId] = frozenset()
     names: frozenset[str] = frozenset()
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,10 @@ class SyncOutcome:
 
 @dataclass(frozen=True, slots=True)
 class FoundThere:
-    """A session on a remote, as its last sender described it; `here`: its id here."""
+    """A session on a remote, as its last sender described it; `here`: its id here.
+
+    `is_of_project`: that of the folder asked for, in another clone perhaps.
+    """
 
     name: str
     title: str
@@ -68,6 +74,8 @@ class FoundThere:
     updated: int
     turns: int
     here: SessionId | None
+    project: str = ""
+    is_of_project: bool = False
 
 
 class HeldSessions(Protocol):

@@ -90,6 +90,31 @@ def address_of(text: str, folder: Path) -> Remote | None:
     return _remote(text) if _OF_SSH.fullmatch(text) else None
 
 
+async def project_in(folder: str, variables: Mapping[str, str]) -> str:
+    """Names the folder's project by its `origin`; "" without one."""
+    try:
+        found = address_of(await _configured(USUAL, folder, variables), Path(folder))
+    except BadRequest:
+        return ""
+    return "" if found is None else project_of(found.address)
+
+
+def project_of(address: str) -> str:
+    """Names a repository by host and path, or by path: the same for ssh and https, no login."""
+    if found := _SCHEME.fullmatch(address):
+        parts = urlsplit(address)
+        host, path = parts.netloc.rpartition("@")[2].partition(":")[0], parts.path
+        if found[1].lower() == "file":
+            host = ""
+    elif _OF_SSH.fullmatch(address):
+        login, _, path = address.partition(":")
+        host = login.rpartition("@")[2]
+    else:
+        host, path = "", address
+    short = path.rstrip("/").removesuffix(".git").rstrip("/")
+    return f"{host.lower()}/{short.lstrip('/')}" if host else short
+
+
 def _remote(address: str) -> Remote:
     return Remote(address, _shown(address), digest(address.encode()).removeprefix(TAG)[:32])
 

@@ -63,7 +63,8 @@ class Syncing:
         self._held = held
         self._refs = refs
         self._wish = wish
-        self._wanted = set(wish.names)
+        self._named = set[str]()
+        self._wanted = set[str]()
         self._known = KnownRemote(refs.remote.shown)
         self.outcome = SyncOutcome(refs.remote.shown)
 
@@ -90,6 +91,9 @@ class Syncing:
         """Does what can be done at once; returns names of refs that moved meanwhile."""
         tips, rows = await self._refs.tips(), await named_rows(self._store)
         removed = await asyncio.to_thread(removed_names, self._store.folder)
+        if only is None:
+            self._named = {_whole(name, tips) for name in self._wish.names}
+            self._wanted |= self._named
         names = self._candidates(tips, rows, set(removed), only)
         tips |= await self._fetched(names, tips)
         sends: list[SentRef] = []
@@ -114,11 +118,13 @@ class Syncing:
         return await self._send([*sends, *removals], told)
 
     def _tell_unfound(self, tips: dict[str, str], rows: dict[str, SessionRow]) -> None:
-        for name in sorted(self._wish.names):
+        for name in sorted(self._named):
             if name in rows:
                 self.outcome.notes.append(f"{name} is here already, as {rows[name].id}.")
             elif name not in tips:
-                self.outcome.notes.append(f"{name} is not on {self._refs.remote.shown}.")
+                shown = self._refs.remote.shown
+                told = f"{name} is not on {shown}, or begins more than one name there."
+                self.outcome.notes.append(told)
 
     @property
     def _does(self) -> bool:
@@ -184,7 +190,7 @@ class Syncing:
     async def _sent(
         self, local: Local, there: Bundle | None, old: str
     ) -> list[tuple[SyncedOne, Mark, str]]:
-        made = await departure_of(self._environment, local, there)
+        made = await departure_of(self._environment, local, there, self._wish.project)
         if made is None:
             return []
         row = local.row
@@ -309,6 +315,12 @@ class Syncing:
 
 async def _related(local: Local, there: Bundle) -> Relation:
     return await asyncio.to_thread(lambda: relation(local.history, history_of(there)))
+
+
+def _whole(name: str, tips: Iterable[str]) -> str:
+    """Gives the one name that begins so; else `name`."""
+    found = [one for one in tips if one.startswith(name)]
+    return found[0] if len(found) == 1 else name
 
 
 def _revision(row: SessionRow | None) -> int | None:

@@ -76,5 +76,7 @@ def _found(one: "FoundThere") -> Json:
         "folder": one.folder,
         "updatedAt": iso(one.updated),
         "turns": one.turns,
+        "project": one.project,
+        "sameProject": one.is_of_project,
     }
     return told if one.here is None else {**told, "sessionId": one.here}
