@@ -75,16 +75,26 @@ What goes stands before what comes."
                    made)))))
     (nreverse (append come gone made))))
 
+(defun sidecar-review--named (path hunks)
+  "Name each of HUNKS of the file at PATH, in a table.
+The name is the text without its place, and which of those with that text."
+  (let ((names (make-hash-table :test #'equal)) (counts (make-hash-table :test #'equal)))
+    (dolist (hunk hunks names)
+      (let ((text (substring hunk (string-match "\n\\|\\'" hunk))))
+        (puthash hunk (list (plist-get sidecar-review--turn :from) path text
+                            (cl-incf (gethash text counts 0)))
+                 names)))))
+
 (defun sidecar-review--name (file hunk)
-  "Name HUNK of FILE by its text without its place."
-  (concat (plist-get sidecar-review--turn :from) " " (plist-get file :path)
-          (substring hunk (string-match "\n\\|\\'" hunk))))
+  "Give the name of HUNK of FILE."
+  (gethash hunk (plist-get file :names)))
 
 ;;; Drawing
 
 (defun sidecar-review--insert (file)
   "Insert what is left of the change of FILE."
   (let* ((all (sidecar-review--hunks (or (plist-get file :diff) "")))
+         (file (append (list :names (sidecar-review--named (plist-get file :path) all)) file))
          (hunks (seq-remove (lambda (hunk) (member (sidecar-review--name file hunk)
                                                    sidecar-review--kept))
                             all))
@@ -172,8 +182,16 @@ A refusal is told once that is drawn."
     (if (or (not hunk) (member (plist-get file :path) (plist-get sidecar-review--turn :moved)))
         (sidecar-review-take-back-file)
       (sidecar-review--took-back
-       (lambda () (sidecar-review--restore :paths (vector (plist-get file :path))
-                                           :hunks (vector hunk) :onConflict "merge"))))))
+       (lambda () (prog1 (sidecar-review--restore :paths (vector (plist-get file :path))
+                                                  :hunks (vector hunk) :onConflict "merge")
+                    (sidecar-review--recount (sidecar-review--name file hunk))))))))
+
+(defun sidecar-review--recount (name)
+  "Forget what is kept of NAME's text behind it: those are counted anew."
+  (setq sidecar-review--kept
+        (seq-remove (lambda (one) (and (equal (butlast one) (butlast name))
+                                       (>= (car (last one)) (car (last name)))))
+                    sidecar-review--kept)))
 
 (defun sidecar-review-take-back-file ()
   "Take back the file at point; where your work is in the way, you are asked."

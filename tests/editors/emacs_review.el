@@ -74,6 +74,7 @@
   (review-refused)
   (review-opened)
   (review-no-home)
+  (review-twins)
   (princ "done\n"))
 
 (defun review-refused ()
@@ -132,6 +133,31 @@
       (sidecar-visible-lead (string-remove-suffix "/~/a.txt" file))
       (goto-char (point-min))
       (scenario-check "of a new file" (equal (diff-find-file-name nil t) file)))))
+
+(defun review-places (what &rest places)
+  "Check WHAT: hunks of equal text are shown at PLACES alone."
+  (dolist (place '("@@ -1,7 +1,7 @@" "@@ -9,7 +9,7 @@" "@@ -17,7 +17,7 @@"))
+    (scenario-check (format "%s: %s" what place)
+                    (eq (and (member place places) t)
+                        (and (string-search place (review-text)) t)))))
+
+(defun review-twins ()
+  "Of hunks of equal text each is kept alone."
+  (let* ((block "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n")
+         (text (concat block block block)))
+    (write-region text nil "twins.txt" nil 'quiet)
+    (scenario-say (concat "call write_file "
+                          (json-serialize `(:path "twins.txt"
+                                            :content ,(string-replace "four" "4" text))))))
+  (sidecar-review)
+  (review-places "all" "@@ -1,7 +1,7 @@" "@@ -9,7 +9,7 @@" "@@ -17,7 +17,7 @@")
+  (review-press "@@ -9,7" "a")
+  (review-places "one kept" "@@ -1,7 +1,7 @@" "@@ -17,7 +17,7 @@")
+  (review-press "@@ -1,7" "x")
+  (review-places "the third is not the second that was kept" "@@ -9,7 +9,7 @@" "@@ -17,7 +17,7 @@")
+  (review-press "@@ -17,7" "a")
+  (review-press "@@ -9,7" "a")
+  (scenario-check "both are kept" (string-search "# twins.txt: kept" (review-text))))
 
 (provide 'emacs_review)
 ;;; emacs_review.el ends here

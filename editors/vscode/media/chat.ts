@@ -34,7 +34,8 @@ const composer = new Composer({ send: hand, changed: remember, sent });
 const reviewed = new Set<string>();
 const transcript = new Transcript(send, showPlan, {
   has: (name) => reviewed.has(name),
-  add: (name) => send({ type: "keep", kept: { reviewed: [...reviewed.add(name)].slice(-MOST_REVIEWED) } }),
+  add: (name) => keepReviewed(reviewed.add(name)),
+  remove: (name) => reviewed.delete(name) && keepReviewed(reviewed),
 }, (partId, label) => composer.recall(partId, label));
 const questions = new Questions(send, () => composer.focus());
 
@@ -137,6 +138,10 @@ function hand(message: FromChat): void {
     transcript.toEnd();
   }
   send(message);
+}
+
+function keepReviewed(names: ReadonlySet<string>): void {
+  send({ type: "keep", kept: { reviewed: [...names].slice(-MOST_REVIEWED) } });
 }
 
 /** Keep a draft while the view is hidden, and over a reload. */

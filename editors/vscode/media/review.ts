@@ -1,7 +1,7 @@
 /** A file that a turn changed: what is left of that change, hunk by hunk, to be kept or taken back. */
 
 import { l10n } from "vscode";
-import type { FromChat, Reviewed } from "../src/views/messages";
+import type { FromChat, Reviewed, ReviewedHunk } from "../src/views/messages";
 import { turned } from "../src/unified";
 import { diffLines, figures } from "./diff";
 import { button, el, fill } from "./dom";
@@ -12,6 +12,7 @@ import { icon } from "./icons";
 export interface Marks {
   has: (name: string) => boolean;
   add: (name: string) => void;
+  remove: (name: string) => void;
 }
 
 export class Review {
@@ -67,9 +68,10 @@ export class Review {
     else this.send({ type: "review", from: this.from, path: this.path });
   }
 
-  private takeBack(hunk?: string): void {
+  private takeBack(hunk?: ReviewedHunk): void {
     this.wanted = true;
-    this.send({ type: "takeBack", from: this.from, path: this.path, ...(hunk !== undefined && { hunks: [hunk] }) });
+    if (hunk) this.recount(hunk);
+    this.send({ type: "takeBack", from: this.from, path: this.path, ...(hunk && { hunks: [hunk.text] }) });
   }
 
   private keep(names: string[]): void {
@@ -78,10 +80,17 @@ export class Review {
     this.draw();
   }
 
-  /** By its text without its place: one that changes is another, one that moves is not. */
-  private named(hunk: string): string {
-    const place = hunk.indexOf("\n");
-    return `${this.name} ${[...hunk.slice(place)].reduce((sum, letter) => (Math.imul(sum, 31) + (letter.codePointAt(0) ?? 0)) | 0, 0)}`;
+  /** Those behind it that have its text are counted anew: what was kept of them may be another. */
+  private recount(gone: ReviewedHunk): void {
+    const { hunks = [] } = this.seen ?? {};
+    const [text] = gone.name.split(" ");
+    const behind = hunks.slice(hunks.indexOf(gone)).filter(({ name }) => name.startsWith(`${text} `));
+    for (const hunk of behind) this.marks.remove(this.named(hunk));
+  }
+
+  /** An array's text: no file's name begins so. */
+  private named({ name }: ReviewedHunk): string {
+    return JSON.stringify([name, this.from, this.path]);
   }
 
   private get kept(): boolean {
@@ -100,10 +109,10 @@ export class Review {
   }
 
   /** A hunk of what a restore would do, shown as the turn made it. */
-  private hunk(hunk: string): HTMLElement {
+  private hunk(hunk: ReviewedHunk): HTMLElement {
     const kept = this.marks.has(this.named(hunk));
-    const made = turned(hunk);
-    const [head = "", ...lines] = hunk.split("\n");
+    const made = turned(hunk.text);
+    const [head = "", ...lines] = hunk.text.split("\n");
     const line = Math.max(1, Number(/^@@ -(\d+)/.exec(head)?.[1]) + lines.findIndex((one) => !one.startsWith(" ")));
     const tools = el(
       "div.hunk-head",

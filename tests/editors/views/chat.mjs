@@ -270,7 +270,8 @@ const steps = {
     const { checkpointId: from } = said.checkpoints.find(({ turnId }) => turnId === said.checkpoints.at(-1).turnId);
     await page.getByRole("button", { name: /^summary.md, 3 lines added/ }).click();
     assert.deepEqual(await view.sent("review"), [{ type: "review", from, path: "summary.md" }]);
-    const hunks = ["@@ -1,3 +0,0 @@\n-# Summary\n-\n-Three.\n"];
+    const text = "@@ -1,3 +0,0 @@\n-# Summary\n-\n-Three.\n";
+    const hunks = [{ text, name: "a 1" }];
     await view.post({ type: "reviewed", from, path: "summary.md", hunks });
     const hunk = page.getByRole("region", { name: "Change at line 1" });
     assert.deepEqual(await page.locator(".reviewed", { hasText: "summary.md" }).locator(".fold-head .figure").allInnerTexts(), ["+3"], "nothing is said of no lines");
@@ -282,7 +283,7 @@ const steps = {
     await view.pictures("review-narrow");
     await page.setViewportSize({ width: 400, height: 760 });
     await hunk.getByRole("button", { name: "Take Back" }).click();
-    assert.deepEqual(await view.sent("takeBack"), [{ type: "takeBack", from, path: "summary.md", hunks }]);
+    assert.deepEqual(await view.sent("takeBack"), [{ type: "takeBack", from, path: "summary.md", hunks: [text] }]);
     await view.post({ type: "reviewed", from, path: "summary.md", hunks: [], told: "Nothing is left.", undo: "cp_9" });
     await page.getByText("Nothing is left.").waitFor();
     await page.getByRole("button", { name: "Undo", exact: true }).click();
@@ -300,7 +301,7 @@ const steps = {
       element.querySelector("button").focus({ preventScroll: true });
     });
     await page.keyboard.press("Enter");
-    await view.post({ type: "reviewed", from, path: "greeting.py", hunks: ["@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n"] });
+    await view.post({ type: "reviewed", from, path: "greeting.py", hunks: [{ text: "@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n", name: "a 1" }] });
     assert.ok(await inSight(file.getByRole("region")));
     await file.getByRole("button", { name: /^greeting.py/ }).click();
   },

@@ -83,4 +83,31 @@ await play(desk, {
     await hunks(chat, "story.md").first().waitFor();
     await desk.picture("narrow");
   },
+
+  async "of equal hunks each is kept alone, and what is kept is known after a reload"() {
+    const block = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
+    writeFileSync(join(given.workspace, "twins.txt"), block.repeat(3));
+    const chat = await desk.view("chat");
+    await desk.say(chat, `call write_file ${JSON.stringify({ path: "twins.txt", content: block.replace("four", "4").repeat(3) })}`);
+    await file(chat, "twins.txt").getByRole("button", { name: /^twins.txt, 3 lines added/ }).click();
+    const kept = async (view) => (await hunks(view, "twins.txt").evaluateAll((all) => all.map((one) => one.classList.contains("kept")))).join();
+    const press = (nth, name) => hunks(chat, "twins.txt").nth(nth).getByRole("button", { name }).click();
+    await desk.until("three hunks", async () => (await kept(chat)) === "false,false,false");
+    await press(1, "Keep");
+    await desk.until("one to be kept", async () => (await kept(chat)) === "false,true,false");
+    // What is the second then was the third.
+    await press(0, "Take Back");
+    await desk.until("the first to go", async () => (await kept(chat)) === "false,false");
+    await press(1, "Keep");
+    await desk.until("the last to be kept", async () => (await kept(chat)) === "false,true");
+    // A window that ends at once loses what its storage was told within the last second.
+    await desk.say(chat, "list files");
+    await chat.locator(".working").waitFor({ state: "hidden" });
+    await chat.locator(".turn").last().locator(".cost:not(:empty)").waitFor();
+    await page.reload();
+    await desk.figures();
+    const reloaded = await desk.openChat();
+    await file(reloaded, "twins.txt").getByRole("button", { name: /^twins.txt/ }).click();
+    await desk.until("the same", async () => (await kept(reloaded)) === "false,true");
+  },
 });

@@ -59,17 +59,25 @@ local function turned(hunk)
   return made
 end
 
---- Names a hunk by its text without its place: one that changes is another, one that moves is not.
-local function name(file, hunk)
-  return turn.from .. " " .. file.path .. hunk:match("\n.*")
+--- Names hunks by their text without its place, and which of those with that text each is: one that changes is another,
+--- one that moves is not.
+local function named(path, hunks)
+  local names, counts = {}, {}
+  for _, hunk in ipairs(hunks) do
+    local text = hunk:match("\n.*")
+    counts[text] = (counts[text] or 0) + 1
+    names[hunk] = ("%s %d %d "):format(turn.from, counts[text], #path) .. path .. text
+  end
+  return names
 end
 
 --- Adds what is left of a file's change: `add(line, hunk, line of the file)`.
 local function draw(file, add)
   local hunks = parted(file.diff or "")
   local path = view.line(file.path)
+  file.all, file.names = hunks, named(file.path, hunks)
   file.hunks = vim.tbl_filter(function(hunk)
-    return not kept[name(file, hunk)]
+    return not kept[file.names[hunk]]
   end, hunks)
   if #file.hunks == 0 then
     return add(("# %s: %s"):format(path, #hunks > 0 and "kept" or view.visible(file.reason)))
@@ -178,13 +186,23 @@ actions["take-back-hunk"] = function(place)
     -- A file that was moved goes back whole, with its other name.
     return actions["take-back-file"](place)
   end
-  restore({ paths = { place.file.path }, hunks = { place.hunk }, onConflict = "merge" }, took_back)
+  local file, seen, text = place.file, false, place.hunk:match("\n.*")
+  restore({ paths = { file.path }, hunks = { place.hunk }, onConflict = "merge" }, function(result, err)
+    -- Those behind it that have its text are counted anew: what was kept of them may be another.
+    for _, hunk in ipairs(result and file.all or {}) do
+      seen = seen or hunk == place.hunk
+      if seen and hunk:match("\n.*") == text then
+        kept[file.names[hunk]] = nil
+      end
+    end
+    took_back(result, err)
+  end)
 end
 
 local function keep(file, hunks)
   local names = {}
   for _, hunk in ipairs(hunks) do
-    names[#names + 1] = name(file, hunk)
+    names[#names + 1] = file.names[hunk]
     kept[names[#names]] = true
   end
   done[#done + 1] = names

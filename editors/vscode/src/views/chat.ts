@@ -311,11 +311,11 @@ class Chat implements WebviewViewProvider {
     if (this.finding === asked && (symbols.length || named.length)) this.post({ ...found, symbols, sessions: named });
   }
 
-  /** Keep what is typed for the next window, when it has been still for a moment. */
+  /** Keep what is typed for the next window, when it has been still for a moment; what was reviewed, at once. */
   private keep(kept: Partial<Kept>): void {
     this.kept = { ...this.kept, ...kept };
     clearTimeout(this.keeping);
-    this.keeping = setTimeout(() => void this.context.workspaceState.update(KEPT, this.kept), STILL);
+    this.keeping = setTimeout(() => void this.context.workspaceState.update(KEPT, this.kept), kept.reviewed ? 0 : STILL);
   }
 
   private flush(): void {

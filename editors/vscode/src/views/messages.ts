@@ -38,12 +38,18 @@ export interface Edited extends Draft {
   after?: string;
 }
 
+/** A hunk, and its name in the file: one that changes is another, one that moves is not. */
+export interface ReviewedHunk {
+  text: string;
+  name: string;
+}
+
 /** What is left of a turn's change to a file, as a restore's hunks, from now to before. */
 export interface Reviewed {
   /** The checkpoint before the turn. */
   from: string;
   path: string;
-  hunks: string[];
+  hunks: ReviewedHunk[];
   /** Why there are none. */
   told?: string;
   /** The restore that took the rest back; absent is as before, empty is none. */

@@ -1,11 +1,12 @@
 /** What is left of a turn's change to a file, and taking it back: the whole file or hunks of it. */
 
+import { createHash } from "node:crypto";
 import type { CheckpointRestoreResult } from "sidecar-protocol";
 import type { Daemon } from "../daemon";
 import type { Previews } from "./texts";
 import { foreseen } from "../rollback";
 import type { Sessions } from "../sessions";
-import type { Reviewed, TakeBack } from "./messages";
+import type { Reviewed, ReviewedHunk, TakeBack } from "./messages";
 
 const BAD_REQUEST = -32602;
 /** Milliseconds until a plan that was refused is asked for again. */
@@ -25,7 +26,7 @@ export class Reviews {
     // A file that was moved goes back whole, with its other name.
     const hunks = acting.length === 1 ? (acting[0]?.diff ?? "").split(/(?<=\n)(?=@@ )/).slice(1) : [];
     const [told] = [...files.conflicts, ...acting, ...files.skipped].map((file) => file.reason);
-    return { from, path, hunks, ...(!hunks.length && { told: told ?? reason ?? "" }) };
+    return { from, path, hunks: named(hunks), ...(!hunks.length && { told: told ?? reason ?? "" }) };
   }
 
   /** Take it back, or some hunks of it, or undo that; a conflict is asked about. Gives what is left, and how to undo it. */
@@ -50,4 +51,15 @@ export class Reviews {
   private restore(from: string, path: string, choice: object): Promise<CheckpointRestoreResult> {
     return this.daemon.request("checkpoint/restore", { sessionId: this.sessions.id(), checkpointId: from, scope: "files", paths: [path], ...choice });
   }
+}
+
+/** Name hunks by their text without its place, and which of those with that text each is. */
+function named(hunks: string[]): ReviewedHunk[] {
+  const counts = new Map<string, number>();
+  return hunks.map((text) => {
+    const digest = createHash("sha256").update(text.slice(text.indexOf("\n")), "utf16le").digest("hex");
+    const nth = (counts.get(digest) ?? 0) + 1;
+    counts.set(digest, nth);
+    return { text, name: `${digest} ${nth}` };
+  });
 }
