@@ -1,11 +1,13 @@
 """The interface between sessions and models, hosted or offline."""
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.prompt import ModelRequest
+
+if TYPE_CHECKING:
+    from sidecar.core.conversation.stream import StreamEvent
 
 
 class Model(Protocol):
@@ -13,7 +15,7 @@ class Model(Protocol):
 
     def body(self, request: ModelRequest) -> JsonObject: ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+    def stream(self, request: ModelRequest) -> "AsyncIterator[StreamEvent]":
         """Streams up to `ResponseFinished`, with retries; raises ModelFailed after the last."""
         ...
 

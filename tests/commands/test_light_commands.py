@@ -31,6 +31,9 @@ WRITING = {
     "sidecar.store.content.fact_rows", "sidecar.store.retention.sweeper",
     "sidecar.store.repair.verification",
 }  # fmt: skip
+PROMPTS = {"sidecar.core.prompt.render", "sidecar.core.prompt.prompt"}
+ANSWERS = {"sidecar.core.conversation.stream"}
+"""What a model answers, which nobody asks who only looks."""
 TALKING = {"sidecar.session.log.events", "sidecar.session.interface", "sidecar.core.ledger.ledger"}
 
 
@@ -65,12 +68,12 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 @pytest.mark.parametrize(
     ("command", "unneeded"),
     [
-        (("sessions",), SERVING | SESSIONS | PLANNING | WRITING),
-        (("config", "show"), SERVING | SESSIONS | PLANNING | {"sidecar.store.journal"}),
+        (("sessions",), SERVING | SESSIONS | PLANNING | WRITING | PROMPTS),
+        (("config", "show"), SERVING | SESSIONS | PLANNING | PROMPTS | {"sidecar.store.journal"}),
         (("doctor",), SERVING | SESSIONS | PLANNING | {"sidecar.session.environment"}),
-        (("checkpoints", SESSION), SERVING | OPEN | PLANNING | WRITING | TALKING),
-        (("inspect", SESSION), SERVING | OPEN | WRITING | PLANNED),
-        (("report", SESSION), SERVING | OPEN | PLANNED),
+        (("checkpoints", SESSION), SERVING | OPEN | PLANNING | WRITING | TALKING | ANSWERS),
+        (("inspect", SESSION), SERVING | OPEN | WRITING | PLANNED | ANSWERS),
+        (("report", SESSION), SERVING | OPEN | PLANNED | ANSWERS),
     ],
     ids=lambda given: given[0] if isinstance(given, tuple) else "",
 )

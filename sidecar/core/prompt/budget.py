@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from sidecar.core.prompt.render import Region
+if TYPE_CHECKING:
+    from sidecar.core.prompt.render import Region
 
 Zone: TypeAlias = Literal["green", "yellow", "orange", "red"]
 _ZONES: tuple[Zone, ...] = get_args(Zone)
@@ -18,7 +19,7 @@ _ZONES: tuple[Zone, ...] = get_args(Zone)
 ZoneStarts: TypeAlias = tuple[float, float, float]
 ZONE_STARTS: ZoneStarts = (0.5, 0.75, 0.9)
 """The shares of the limit from which it is yellow, orange and red."""
-REGIONS: tuple[Region, ...] = (
+REGIONS: "tuple[Region, ...]" = (
     "system",
     "tools",
     "instructions",
@@ -40,9 +41,9 @@ SPIKE = 3
 """A turn that adds this many times what turns added before it is a spike."""
 SOFT_LIMIT = 0.8
 """The share of the room for the history that one region may take before it is said."""
-BEFORE: tuple[Region, ...] = ("system", "tools", "instructions", "learned")
+BEFORE: "tuple[Region, ...]" = ("system", "tools", "instructions", "learned")
 """What stood there before the first turn."""
-STATIC_REGIONS: frozenset[Region] = frozenset(
+STATIC_REGIONS: "frozenset[Region]" = frozenset(
     ("system", "tools", "instructions", "learned", "summary", "ledger")
 )
 
@@ -67,7 +68,7 @@ def at_most(tokens: int, guessed: int) -> int:
     return tokens + guessed // GUESSED_OFF
 
 
-def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, ...]:
+def over_soft_limit(limit: int, regions: "Mapping[Region, int]") -> "tuple[Region, ...]":
     """Returns regions over `SOFT_LIMIT` of their room.
 
     Static regions have the limit as room, others the rest.
@@ -141,7 +142,7 @@ def shares(raw: Sequence[int], total: int) -> tuple[int, ...]:
     return tuple(given)
 
 
-def spread(raw: Mapping[Region, int], total: int) -> dict[Region, int]:
+def spread(raw: "Mapping[Region, int]", total: int) -> "dict[Region, int]":
     weight = sum(raw.values())
     if weight == 0:
         return {region: total if region == "system" else 0 for region in REGIONS}
