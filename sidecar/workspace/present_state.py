@@ -3,7 +3,9 @@
 import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
+from time import time_ns
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.text.digest import bytes_hash, content_hash
@@ -15,6 +17,8 @@ from sidecar.workspace.snapshots.ignore import BESIDE
 MOST_FILES = 500
 MOST_BYTES = 2 * 1024 * 1024
 """Of a hashed file; longer ones are only known to exist."""
+LATELY = 1_000_000_000
+"""Nanoseconds after which nobody is amid writing a file any more, nor has yet to report it."""
 _MOST_HEAD = 4096
 _HEADS = "ref: refs/heads/"
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -86,3 +90,15 @@ def read_branch(root: Path) -> str:
             return head.removeprefix(_HEADS)
         return head[:12] if _COMMIT.fullmatch(head) else ""
     return ""
+
+
+def written_lately(root: Path, paths: Iterable[bytes]) -> set[bytes]:
+    """Those of the paths that stand and were written, renamed or made `LATELY`."""
+    found: set[bytes] = set()
+    base = os.fsencode(root)
+    for path in paths:
+        with suppress(OSError):
+            # No program sets this time, as `cp -p` and `tar` set the other.
+            if abs(time_ns() - os.lstat(base + b"/" + path).st_ctime_ns) < LATELY:
+                found.add(path)
+    return found

@@ -55,8 +55,8 @@ MOST_REPLAYED = 20_000
 """Events of a loaded session's history that are taken."""
 LATE = 0.1
 """Seconds after a prompt went on in which no agent has edited anything yet: its model answers."""
-QUIET, MOST_BEHIND = 0.1, 1.0
-"""Seconds without a message after which the agent is not ahead; seconds that this is waited for."""
+MOST_BEHIND = 1.0
+"""Seconds that are waited for an agent which is never quiet."""
 LIST_AFTER = 0.5
 """Seconds that an agent has to list its commands, before ours are listed alone."""
 UNKNOWN = "Sidecar does not know this session: it began before it was wrapped, or is not recorded."
@@ -119,15 +119,15 @@ class Recorder:
         await asyncio.sleep(0)
         await self._safely(self._warm_up())
         await self._send(READY)
-        due_at: float | None = None
+        look_at: float | None = None
         while True:
-            due = [wrapped for wrapped in self._sessions.values() if wrapped.due]
-            due_at = (due_at or monotonic() + MOST_BEHIND) if due else None
-            came = await frames.next(QUIET if due else None)
-            if came is None or (due_at is not None and monotonic() > due_at):
-                for wrapped in due:
-                    await self._safely(wrapped.settle_files())
-                due_at = None
+            waits = [one.patience for one in self._sessions.values() if one.patience is not None]
+            look_at = (look_at or monotonic() + MOST_BEHIND) if waits else None
+            came = await frames.next(min(waits, default=None))
+            if came is None or (look_at is not None and monotonic() > look_at):
+                for wrapped in self._sessions.values():
+                    await self._safely(wrapped.look_on())
+                look_at = None
             if came == ENDED:
                 break
             if came is not None:

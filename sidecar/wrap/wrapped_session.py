@@ -47,6 +47,10 @@ logger = logging.getLogger("sidecar.wrap")
 FORMAT = "acp"
 WRAPPED = "wrapped"
 """The setting that names the agent's session, behind ours: copies of ours are not the agent's."""
+QUIET = 0.1
+"""Seconds without a message after which the agent is not ahead, with what its next call writes."""
+LOOK_EVERY = 0.5
+"""Seconds between looks at what others write in a turn."""
 PAGE, MOST_PAGES = 100, 20
 """Sessions looked through for one that the agent loads."""
 MOST_NOTED = 5
@@ -137,13 +141,16 @@ class WrappedSession:
                 pass
 
     @property
-    def due(self) -> bool:
-        """Whether `settle_files` has something to look at."""
-        return self._turn is not None and self._turn.due
+    def patience(self) -> float | None:
+        """Seconds without a message after which files are looked at, in a turn."""
+        if self._turn is None or self._turn.open_calls:
+            return None
+        return QUIET if self._turn.due else LOOK_EVERY
 
-    async def settle_files(self) -> None:
+    async def look_on(self) -> None:
+        """Looks at files in a turn."""
         if self._turn is not None:
-            await self._turn.settle_files()
+            await self._turn.look()
 
     async def end(self, seen: PromptEnded) -> None:
         turn, self._turn = self._turn, None

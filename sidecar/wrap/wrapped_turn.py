@@ -170,16 +170,19 @@ class WrappedTurn:
         if self.follows:
             await self.state.tracking.edited(Path(path))
 
-    async def settle_files(self) -> None:
-        """Looks at what the ended calls changed, unless others run.
+    async def look(self) -> None:
+        """Looks at what the ended calls changed, and else at what others have left alone.
 
-        Call it once nothing waits to be taken: the agent may be ahead, and what a next call has
-        changed would be taken for the user's.
+        Call it once nothing waits to be taken: the agent may be ahead. Beside a running call
+        nothing is looked at, as nobody can tell whose it is.
         """
-        if self.due and self.follows and not self.open_calls:
-            self.due = False
-            await self.state.tracking.step_ended()
-            await self.state.tracking.step_opens()
+        if not self.follows or self.open_calls:
+            return
+        tracking = self.state.tracking
+        if self.due:
+            self.due = await tracking.step_ended(goes_on=True)
+        else:
+            await tracking.edited()
 
     # --- its end -----------------------------------------------------------------------------
 
@@ -249,8 +252,8 @@ class WrappedTurn:
         if not self.follows:
             return
         tracking, cwd = self.state.tracking, self.state.log.row.cwd
-        for path in calls.written_paths(shown):
-            await tracking.edited(Path(cwd, path))
+        if paths := calls.written_paths(shown):
+            await tracking.edited(*(Path(cwd, path) for path in paths))
         intent = calls.intent_of(shown, cwd)
         if intent is not None:
             tracking.note(lambda interval: interval.calls.append(intent))

@@ -100,7 +100,7 @@ def test_a_snapshot_that_comes_late_is_told(tmp_path: Path) -> None:
             sleep(0.3)
         told = editor.command(session, "/checkpoints")
         shown = editor.command(session, "/diff 1")
-        assert "`a.txt` (+1 -1, shell)" in shown
+        assert "`a.txt` (+1 -1, tool)" in shown
         assert "`beside.txt` (+1 -0, unknown)" in shown
         editor.command(session, "/rollback 1 keep")
         assert (folder / "a.txt").read_text() == "user"

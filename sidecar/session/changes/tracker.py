@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from sidecar.core.text.digest import digest
 from sidecar.session.log.change_records import Patch, cut_short, newest, part_of, untold
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.log_records import PatchedRecord
-from sidecar.workspace.present_state import beside
+from sidecar.workspace.present_state import beside, written_lately
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.snapshots import Snapshots
 
@@ -28,6 +28,8 @@ logger = logging.getLogger("sidecar.session")
 
 
 _REGULAR = 0o100644
+MOST_HELD = 3.0
+"""Seconds that a step waits for those who write."""
 
 T = TypeVar("T")
 
@@ -37,7 +39,8 @@ class _Interval:
     """What is known of the time since the log's last snapshot.
 
     `open`: a step's tools may write; earlier changes are `early`. `unsaved` writes are in open
-    buffers; `calls` may change anything. `lost`: without an earlier state, authors are unknown.
+    buffers; `calls` may change anything. `seen`: what others left, before a tool reports a write.
+    `lost`: without an earlier state, authors are unknown. `held`: since when its end waits.
     """
 
     open: bool = False
@@ -46,7 +49,9 @@ class _Interval:
     writes: list[ToolWrite] = field(default_factory=list)
     saved: set[bytes] = field(default_factory=set)
     unsaved: dict[bytes, ToolWrite] = field(default_factory=dict)
+    seen: dict[bytes, TreeEntry | None] = field(default_factory=dict)
     lost: bool = False
+    held: float | None = None
 
 
 class Tracking:
@@ -94,9 +99,14 @@ class Tracking:
     async def settle(self) -> None:
         await self._safely(self._settle)
 
-    async def step_ended(self) -> None:
-        if self._interval.open:
-            await self._safely(self._end_step)
+    async def step_ended(self, *, goes_on: bool = False) -> bool:
+        """Logs a step's changes. If tools may write on, a next step begins at the same look.
+
+        Returns whether such an end waits, as somebody may be amid writing a file.
+        """
+        if not self._interval.open:
+            return False
+        return bool(await self._safely(lambda: self._end_step(goes_on=goes_on)))
 
     def turn_ended(self) -> None:
         """Rescans files: events may be missed."""
@@ -125,11 +135,15 @@ class Tracking:
         await self._safely(self._all_stored)
         yield
 
-    async def edited(self, real: Path) -> None:
-        """Takes a path's change since the last snapshot for a tool's, which has ended."""
-        path = self._inside(real)
-        if path is not None:
-            await self._safely(lambda: self._edited(path))
+    async def edited(self, *real: Path) -> None:
+        """Takes paths' changes for those of a tool that has ended; notes what others have left.
+
+        A tool may have begun to write at any time since the step's beginning, except what others
+        had left alone for a while.
+        """
+        paths = {path for one in real if (path := self._inside(one)) is not None}
+        if paths or not real:
+            await self._safely(lambda: self._edited(paths))
 
     async def step_opens(self) -> None:
         """Takes a snapshot: earlier changes are the user's."""
@@ -233,32 +247,48 @@ class Tracking:
         else:
             self.note(lambda interval: interval.writes.append(ToolWrite(path, before, now)))
 
-    async def _edited(self, path: bytes) -> None:
+    async def _edited(self, paths: Collection[bytes]) -> None:
         made = await self._ready()
-        before = made.entry(path)
-        made.mark_dirty(path)
-        await made.snapshot()
-        now = made.entry(path)
-        if same(now, before):
-            # It changed before another snapshot, for a listing perhaps.
-            claim = Intent(names=(os.fsdecode(path),))
-            self.note(lambda interval: interval.calls.append(claim))
-        else:
-            write = ToolWrite(path, before, now)
-            self.note(lambda interval: interval.writes.append(write))
+        made.mark_dirty(*paths)
+        at = await made.snapshot()
+        delta = () if self._at is None else await made.delta(self._at, at) or ()
+        known, changed = self._interval, {change.path: change for change in delta}
+        own = {write.path: write.after for write in known.writes}
+        for path in paths:
+            now = made.entry(path)
+            begun = changed[path].old if path in changed else now
+            before = known.seen.pop(path, own.get(path, begun))
+            if same(now, before):
+                # It changed before another snapshot, for a listing perhaps.
+                known.calls.append(Intent(names=(os.fsdecode(path),)))
+            else:
+                known.writes.append(ToolWrite(path, before, now))
+        rest = [c for c in delta if c.path not in paths and not _is(own, c.path, c.new)]
+        fresh = await asyncio.to_thread(written_lately, made.root, [c.path for c in rest])
+        known.seen.update((c.path, c.new) for c in rest if c.new and c.path not in fresh)
 
-    async def _end_step(self) -> None:
+    async def _end_step(self, *, goes_on: bool) -> bool:
+        """Whether it waits."""
         async with self._lock:
             made = await self._ready()
-            early = self._interval.early
+            known, early = self._interval, self._interval.early
             found = await self._look(made, in_step=True)
+            if goes_on:
+                others = [c.path for c in found.changes if c.author in ("user", "unknown")]
+                known.held = known.held or monotonic()
+                patient = monotonic() - known.held < MOST_HELD
+                fresh = await asyncio.to_thread(written_lately, made.root, others)
+                if patient and fresh:
+                    self._interval = known
+                    return True
+                self._interval.open = True
             self._at = found.after
             sets = (*early, *_some(found))
-            if not sets or self.step is None:
-                return
-            log = self._log
-            log.writer.put_part(self.step, part_of(self._new_part_id(), Patch(found.after, sets)))
-            await log.writer.commit(PatchedRecord(message_id=self.step))
+            if sets and self.step is not None:
+                log, patch = self._log, Patch(found.after, sets)
+                log.writer.put_part(self.step, part_of(self._new_part_id(), patch))
+                await log.writer.commit(PatchedRecord(message_id=self.step))
+            return False
 
     async def _look(self, made: Snapshots, *, in_step: bool = False) -> ChangeSet:
         known, self._interval = self._interval, _Interval()
@@ -349,6 +379,10 @@ def _never() -> bool:
 
 def _lost(interval: _Interval) -> None:
     interval.lost = True
+
+
+def _is(own: Mapping[bytes, TreeEntry | None], path: bytes, now: TreeEntry | None) -> bool:
+    return path in own and same(own[path], now)
 
 
 def _saved(write: ToolWrite, now: TreeEntry | None) -> ToolWrite:
