@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.json_text import plain, read
+from sidecar.core.text.visible import mended
 
 Framing: TypeAlias = Literal["headers", "lines"]
 
@@ -188,18 +189,22 @@ def parse(body: bytes) -> Arrived | Malformed | DroppedMessage:
 
 def encode(message: Json, framing: Framing) -> bytes:
     try:
-        body = json.dumps(
-            message, ensure_ascii=False, allow_nan=False, separators=(",", ":")
-        ).encode()
-    except UnicodeEncodeError:
-        # Lone surrogates have no UTF-8 form, but JSON can escape them.
-        body = json.dumps(message, separators=(",", ":")).encode()
+        text = _json(message)
     except ValueError:
         # A number that JSON cannot say.
-        body = json.dumps(plain(message), separators=(",", ":")).encode()
+        text = _json(plain(message))
+    try:
+        body = text.encode()
+    except UnicodeEncodeError:
+        # JSON could escape half characters, but many readers refuse such a message.
+        body = mended(text).encode()
     return (
         body + b"\n" if framing == "lines" else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
     )
+
+
+def _json(message: Json) -> str:
+    return json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _head(message: bytes | bytearray) -> JsonObject:

@@ -11,7 +11,7 @@ from sidecar.core.errors import BadRequest, Cancelled
 from sidecar.wire.client_requests import ClientFailed, ClientRequests
 from sidecar.wire.dispatch import structure
 from sidecar.wire.error_codes import RefusedMessage, fault
-from sidecar.wire.framing import FrameDecoder, encode
+from sidecar.wire.framing import FrameDecoder
 from sidecar.wire.messages import SessionImportParams
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.server import serve
@@ -68,7 +68,8 @@ class Editor:
     async def ask(self, number: int, method: str, **given: Any) -> Any:
         params = {"capabilities": {}} if method == "initialize" else {}
         message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params | given}
-        self.sent.put_nowait(encode(message, "headers"))  # type: ignore[arg-type]
+        body = json.dumps(message).encode()
+        self.sent.put_nowait(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
         async with asyncio.timeout(10):
             while not any(m.get("id") == number for m in self.got):
                 self.arrived.clear()

@@ -37,10 +37,16 @@ def test_what_is_encoded_comes_back(sent: list[Any], framing: Framing, cuts: lis
 
 
 def test_numbers_and_keys_are_kept() -> None:
-    odd = {"file-path": 1.0, "class": 2**80, "_x": None, "jsonrpc": {"jsonrpc": "\ud800"}}
+    odd = {"file-path": 1.0, "class": 2**80, "_x": None, "jsonrpc": {"jsonrpc": "x"}}
     (frame,) = FrameDecoder().feed(encode(odd, "headers"))
     assert frame == Arrived(odd)
     assert isinstance(frame.value["file-path"], float)
+
+
+def test_half_characters_spoil_no_message_for_readers_that_refuse_them() -> None:
+    (frame,) = FrameDecoder().feed(encode({"a": "\ud83d\ude00 \ud800 \udcf6 é"}, "lines"))
+    assert frame == Arrived({"a": "\U0001f600 \ufffd \ufffd é"})
+    assert b"\\u" not in encode({"a": "\ud800"}, "lines")
 
 
 @pytest.mark.parametrize(

@@ -155,14 +155,14 @@ class SyncRefs:
         if await self._git.done("cat-file", "-t", tip) != b"commit\n":
             raise odd("its ref holds no pieces")
         out = await self._git.done("ls-tree", "-l", "-z", tip)
+        if out.count(b"\0") > MOST_FILES:
+            raise odd("it has more files than are taken")
         found = []
         for line in out.decode("utf-8", "replace").split("\0"):
             about, _, path = line.partition("\t")
             fields = about.split()
             if len(fields) == 4 and fields[1] == "blob" and _FILE.fullmatch(path):
                 found.append((path, fields[2], int(fields[3])))
-        if len(found) > MOST_FILES:
-            raise odd("it has more files than are taken")
         return sorted(found)
 
     async def _contents(self, oids: Sequence[str]) -> list[bytes]:
