@@ -29,6 +29,7 @@ VIEWS = {
     "review.lua",
     "rollback.lua",
     "search.lua",
+    "unseen.lua",
     "view.lua",
 }
 """What draws and asks; everything else is counted."""

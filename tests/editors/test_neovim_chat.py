@@ -1,5 +1,6 @@
 """Real Neovim, old and new, on a screen: what is typed below the chat, and done in it."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -139,3 +140,31 @@ def test_one_file_of_a_turn_is_taken_back(screen: Terminal, workspace: Path) -> 
     screen.wait("gone back: 1 restored")
     assert (workspace / "notes.txt").read_text() == "alpha\nbeta\ngamma\n"
     assert "Hi, " in (workspace / "main.py").read_text()
+
+
+def test_what_the_model_no_longer_sees_is_marked_and_recalled(screen: Terminal) -> None:
+    screen.type("read long.txt\x13")
+    screen.wait("── 2 requests")
+    for turns in (2, 3):
+        screen.type("iread long.txt\x13")
+        screen.wait(lambda text, turns=turns: text.count("── 2 requests") == turns)
+    assert "left out" not in screen.text()
+    screen.type(":Sidecar! compact\r")
+    screen.wait("── context ")
+    screen.type("\x17kgg")
+    marked = screen.wait("Done. What the tools said:   left out: ")
+    assert re.search(r"✓ Read long.txt  ⋯ \d+  left out: \d+ to \d+", marked)
+    screen.type("/Read long\rR")
+    screen.wait("message + Read long.txt")
+    screen.type("R")
+    screen.wait("Read long.txt goes along no more")
+    screen.type("R")
+    screen.wait("message + Read long.txt")
+    screen.type("iwho said it?\x13\x17kG")
+    shown = screen.wait(f"{SAID} + Read long.txt")
+    assert "message + Read" not in shown
+    screen.wait(lambda text: "── 2 requests" in text.partition("+ Read long.txt")[2])
+    screen.type(":Sidecar undo_compaction\r")
+    screen.wait("taken back")
+    screen.type("gg")
+    screen.wait(lambda text: "∴ My rules" in text and "left out" not in text)

@@ -22,7 +22,7 @@ end, {
 })
 
 -- `<Plug>(sidecar-chat)` and so on, to be mapped by the user.
-local commands = "chat new send cancel compact undo_compaction rollback redo review edit copy"
+local commands = "chat new send cancel compact undo_compaction rollback redo review edit copy recall"
 commands = commands .. " context fork handoff sessions search rename archive export sync elsewhere log restart"
 for name in commands:gmatch("%S+") do
   local keys, what = "<Plug>(sidecar-" .. name .. ")", { desc = "Sidecar: " .. name }

@@ -4,6 +4,7 @@ local config = require("sidecar.config")
 local markdown = require("sidecar.markdown")
 local meter = require("sidecar.meter")
 local session = require("sidecar.session")
+local unseen = require("sidecar.unseen")
 local view = require("sidecar.view")
 
 local M = {}
@@ -161,11 +162,16 @@ end
 
 local function paint(buffer, start, block)
   for i, line in ipairs(block.lines) do
-    local group = line ~= "" and block.paint(i, line)
+    local group = line ~= "" and (block.unseen and "SidecarUnseen" or block.paint(i, line))
     if group then
       local options = { end_col = #line, hl_group = group, priority = 200 }
       vim.api.nvim_buf_set_extmark(buffer, space, start + i - 1, 0, options)
     end
+  end
+  if block.unseen and #block.lines > 0 then
+    local title = start + (block.lines[1] == "" and #block.lines > 1 and 1 or 0)
+    local mark = { virt_text = { { "  " .. block.unseen, "SidecarUnseen" } } }
+    vim.api.nvim_buf_set_extmark(buffer, space, title, 0, mark)
   end
 end
 
@@ -280,6 +286,18 @@ local function dirty(block)
   end
 end
 
+--- Marks what the model no longer sees whole, soon.
+local function look()
+  unseen.look(function(marks)
+    for part, block in pairs(by_key) do
+      if block.unseen ~= marks[part] then
+        block.unseen = marks[part]
+        dirty(block)
+      end
+    end
+  end)
+end
+
 local function add(kind, block, key)
   block.kind, block.lines = kind, {}
   blocks[#blocks + 1] = block
@@ -293,6 +311,7 @@ end
 --- Forgets what is shown: another session's history comes, or this one's anew.
 function M.clear()
   blocks, by_key, empty = {}, {}, true
+  look()
   add("line", { text = HINT, group = "SidecarQuiet" }, "hint")
 end
 
@@ -302,7 +321,9 @@ local function words(content)
   if content.type == "text" then
     return content.text
   end
-  return ("[%s]"):format(content.uri or content.name or (content.resource or {}).uri or content.type)
+  local uri = content.uri or (content.resource or {}).uri
+  local part = unseen.called(uri)
+  return part and "+ " .. part or ("[%s]"):format(uri or content.name or content.type)
 end
 
 local function said(kind)
@@ -341,9 +362,11 @@ local function compacted(update)
     text = "── compaction failed, nothing was changed ──"
   end
   add("line", { text = text, group = "SidecarQuiet", compaction = update.compactionId })
+  look()
 end
 
 local function ended(update)
+  look()
   local usage = update.usage
   local requests = usage.requests == 1 and "%d request" or "%d requests"
   local parts = { requests:format(usage.requests), meter.count(usage.totalTokens) .. " tokens" }
@@ -409,9 +432,8 @@ function M.note(text, group)
   add("line", { text = text, group = group or "SidecarQuiet" })
 end
 
---- The block the cursor is on, its place, and the line of it; outside of the chat the last one.
-local function here()
-  local line = vim.api.nvim_get_current_buf() == M.buffer() and vim.fn.line(".") or math.huge
+--- The place of the block on a line, and the line of it; behind all of them the last one and 0.
+local function place_of(line)
   for index, block in ipairs(blocks) do
     if line <= #block.lines then
       return index, line
@@ -419,6 +441,11 @@ local function here()
     line = line - #block.lines
   end
   return #blocks, 0
+end
+
+--- The place of the block the cursor is on, and the line of it; outside of the chat the last one.
+local function here()
+  return place_of(vim.api.nvim_get_current_buf() == M.buffer() and vim.fn.line(".") or math.huge)
 end
 
 --- The compaction whose line the cursor is on; nil where it is on none.
@@ -466,6 +493,24 @@ function M.copy()
   end
   vim.fn.setreg(vim.v.register, text)
   session.say(("copied %s."):format(code and "the code" or block.kind == "agent" and "the answer" or "this"))
+end
+
+--- Lets the part that the cursor is on go along whole with the next message, or no more; outside of
+--- the chat the last answer.
+function M.recall()
+  local index, line = here()
+  local block = line > 0 and blocks[index] or newest("agent", index)
+  if block and block.kind == "thought" then
+    return session.say("thinking is the model's own, and goes along nowhere.")
+  end
+  for part, one in pairs(block and block.unseen and by_key or {}) do
+    if one == block then
+      local what = block.kind == "user" and "what you said" or block.kind == "agent" and "the answer" or block.kind
+      local text = vim.trim(block.text or ""):gsub("\n.*", " …")
+      return unseen.recall(part, block.kind == "tool" and tool_title(block) or ("%s: %s"):format(what, text))
+    end
+  end
+  session.say("the model sees this whole, as far as it is of the conversation.")
 end
 
 --- How many lines stand before a block.
@@ -542,12 +587,16 @@ end
 function M.foldtext()
   local line, hidden = vim.fn.getline(vim.v.foldstart), vim.v.foldend - vim.v.foldstart
   local more = ("  ⋯ %d"):format(hidden)
+  local block = blocks[place_of(vim.v.foldstart)]
+  if block and block.unseen then
+    more = more .. "  " .. block.unseen
+  end
   if vim.fn.has("nvim-0.10") == 0 then
     return line .. more
   end
-  local group = "SidecarTool"
+  local group = block and block.unseen and "SidecarUnseen" or "SidecarTool"
   for status, icon in pairs(ICONS) do
-    if vim.startswith(line, icon) then
+    if vim.startswith(line, icon) and group == "SidecarTool" then
       group = GROUPS[status] or group
     end
   end
@@ -574,6 +623,7 @@ function M.buffer()
     map(buffer, "n", "<C-c>", session.cancel, "cancel the turn")
     map(buffer, "n", "c", "<Cmd>Sidecar edit<CR>", "change the message here and send it anew")
     map(buffer, "n", "r", "<Cmd>Sidecar review<CR>", "review what the turn here changed")
+    map(buffer, "n", "R", M.recall, "let what the model no longer sees go along with the next message")
     map(buffer, "n", "Y", M.copy, "copy the code, answer or output here")
     for _, key in ipairs({ "i", "a", "<CR>" }) do
       map(buffer, "n", key, M.write, "write a message")
@@ -633,7 +683,7 @@ function M.open()
     vim.cmd("belowright sbuffer " .. M.input())
     input = vim.api.nvim_get_current_win()
     vim.api.nvim_win_set_height(input, config.values.chat.input_height)
-    local keys = " message%=<C-s> sends%< · Normal: <CR> too, <C-c> cancels "
+    local keys = " message %{v:lua.require'sidecar.unseen'.along()}%=<C-s> sends%< · Normal: <CR> too, <C-c> cancels "
     view.dress(input, { wrap = true, winfixheight = true, fillchars = "eob: ", statusline = keys })
   end
   vim.api.nvim_set_current_win(input)
@@ -670,8 +720,11 @@ function M.send(text, selection, meant)
   if ran then
     return
   end
-  session.prompt(prompt, selection, function(_, err)
+  local along, put_back = unseen.take()
+  table.insert(along, 1, { type = "text", text = prompt })
+  session.prompt(along, selection, function(_, err)
     if err then
+      put_back()
       session.say(err.message, vim.log.levels.ERROR)
       M.set_input(prompt)
     end

@@ -83,6 +83,7 @@ commands.rollback = rollback.back
 commands.redo = rollback.redo
 commands.edit = rollback.edit
 commands.copy = chat.copy
+commands.recall = chat.recall
 
 function commands.review()
   review.open((chat.message_here()))

@@ -133,6 +133,7 @@ function M.colours()
     SidecarWaiting = "WarningMsg",
     SidecarFailed = "ErrorMsg",
     SidecarQuiet = "Comment",
+    SidecarUnseen = "Comment",
     SidecarNotice = "WarningMsg",
     SidecarAdded = "diffAdded",
     SidecarRemoved = "diffRemoved",

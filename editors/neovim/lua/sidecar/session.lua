@@ -168,15 +168,15 @@ local function diagnostics()
   return found
 end
 
---- Sends a prompt; while a turn runs it steers that. `done(result, error)`: an error means that
+--- Sends blocks of a prompt; while a turn runs they steer that. `done(result, error)`: an error means that
 --- no turn began.
-function M.prompt(text, selection, done)
+function M.prompt(blocks, selection, done)
   documents.check_disk()
   local shown = config.values.context
   local context = { selection = selection }
   context.openFiles = shown.open_files and documents.shown() or nil
   context.diagnostics = shown.diagnostics and diagnostics() or nil
-  local params = { prompt = { { type = "text", text = text } }, steer = M.running > 0 or nil }
+  local params = { prompt = blocks, steer = M.running > 0 or nil }
   params.context = next(context) and context or nil
   M.running = M.running + 1
   request("session/prompt", params, function(result, err)
