@@ -95,6 +95,7 @@ RESULTS: dict[str, msgspec.Struct] = {
     "session/sync": sync.SessionSyncResult(
         remote=REMOTE,
         agreed=True,
+        recipients=0,
         sent=[SENT],
         received=[],
         forked=[

@@ -54,6 +54,10 @@ PROVED: Mapping[str, str] = {
     "sync.remote": f"{E2E}test_sync.py::test_the_remote_that_is_set_is_used",
     "sync.after_turns": f"{E2E}test_sync.py::"
     "test_turns_are_synced_as_they_end_where_that_is_wished_and_agreed_to",
+    "sync.recipients": f"{E2E}test_sync_sealed.py::"
+    "test_who_has_a_key_reads_and_who_has_none_does_not",
+    "sync.identity": f"{E2E}test_sync_sealed.py::"
+    "test_who_has_a_key_reads_and_who_has_none_does_not",
     "alerts.overflow_rate": THRESHOLDS,
     "alerts.hit_rate": THRESHOLDS,
     "alerts.summarising": THRESHOLDS,

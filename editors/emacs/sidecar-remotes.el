@@ -27,8 +27,9 @@
          (place (plist-get plan :remote)))
     (cond ((eq (plist-get plan :agreed) t) plan)
           ((yes-or-no-p
-            (format "Who can read %s can read what is sent: %s.  Send it, from now on without asking? "
-                    place (sidecar-remotes--titles (plist-get plan :sent))))
+            (format "Who can read %s can read what is sent%s: %s.  Send it, from now on without asking? "
+                    place (if (> (plist-get plan :recipients) 0) " with a key that is set" "")
+                    (sidecar-remotes--titles (plist-get plan :sent))))
            (apply #'sidecar-call desk :session/sync :agree place about)))))
 
 (defun sidecar-remotes--titles (sent)

@@ -40,12 +40,15 @@ class SyncedSession(msgspec.Struct, rename="camel", kw_only=True):
 class SessionSyncResult(msgspec.Struct, rename="camel", kw_only=True):
     """What was done; without `agreed`, or in a dry run, what would be, and nothing was.
 
-    `removed` names refs of sessions deleted or archived here. `notes` are sentences for people;
-    `elsewhere` counts sessions of the remote that are not here (`session/listRemote`).
+    `recipients`: for how many keys (`sync.recipients`) what is sent is encrypted; 0: for all who
+    can read there. `removed` names refs of sessions deleted or archived here. `notes` are
+    sentences for people; `elsewhere` counts sessions of the remote that are not here
+    (`session/listRemote`).
     """
 
     remote: str
     agreed: bool
+    recipients: int
     sent: list[SyncedSession]
     received: list[SyncedSession]
     forked: list[SyncedSession]

@@ -103,6 +103,24 @@ def _folder(value: object) -> Path:
     return path
 
 
+def _file(value: object) -> str:
+    return "" if value == "" else str(_folder(value))
+
+
+def _recipients(value: object) -> tuple[str, ...]:
+    keys = _list_of_texts(value)
+    for key in keys:
+        if not key.startswith(("age1", "ssh-ed25519 ", "ssh-rsa ")):
+            raise ValueError(f"must be public keys, of age (age1…) or ssh, not {key!r:.40}.")
+    return keys
+
+
+def _list_of_texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+        raise ValueError(f"must be a list of texts, not {kind_of(value)}.")
+    return tuple(value)
+
+
 def _effort(value: object) -> str:
     text = _text(value).lower()
     if text not in ("", *HARDER):
@@ -206,6 +224,8 @@ URL = Reader("http address", _url)
 FLAG = Reader("true or false", _flag)
 DOLLARS = Reader("USD", _dollars)
 FOLDER = Reader("absolute path", _folder)
+FILE = Reader("absolute path, or empty", _file)
+RECIPIENTS = Reader("list of public keys", _recipients)
 EFFORT = Reader(", ".join(HARDER), _effort)
 LEVEL = Reader(", ".join(get_args(LogLevel)), _level)
 POLICY = Reader("policy", _policy)

@@ -14,6 +14,7 @@ from sidecar.config.provider_settings import NamedProvider
 from sidecar.config.readers import (
     DOLLARS,
     EFFORT,
+    FILE,
     FLAG,
     FOLDER,
     LEVEL,
@@ -23,6 +24,7 @@ from sidecar.config.readers import (
     PRESERVE,
     PRESERVE_TEXTS,
     PROVIDERS,
+    RECIPIENTS,
     REJECTING,
     RULES,
     SECRET,
@@ -182,6 +184,22 @@ class Sync:
         FLAG,
         "whether sessions are synced after each turn, in folders where you agreed to `sidecar "
         "sync`",
+        applies="turn",
+        own=True,
+    )
+    recipients: tuple[str, ...] = setting(
+        (),
+        RECIPIENTS,
+        "public keys (`age1…`, `ssh-ed25519 …`) for which what is synced is encrypted, your own "
+        "among them; needs the extra `encrypted`",
+        applies="turn",
+        own=True,
+    )
+    identity: str = setting(
+        "",
+        FILE,
+        "the file with your secret key, of `age-keygen` or an ssh key without a passphrase, which "
+        "reads what is synced encrypted",
         applies="turn",
         own=True,
     )

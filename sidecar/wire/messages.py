@@ -1078,6 +1078,7 @@ class SyncedSession(msgspec.Struct, rename="camel", kw_only=True):
 class SessionSyncResult(msgspec.Struct, rename="camel", kw_only=True):
     remote: str
     agreed: bool
+    recipients: int
     sent: list[SyncedSession]
     received: list[SyncedSession]
     forked: list[SyncedSession]

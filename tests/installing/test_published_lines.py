@@ -28,6 +28,7 @@ from tests.installing.registry import (
 pytestmark = pytest.mark.long
 EXTRAS = {
     "bedrock": "boto3",
+    "encrypted": "pyrage",
     "gemini": "google_genai",
     "keyring": "keyring",
     "openai": "openai",

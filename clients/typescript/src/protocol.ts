@@ -1338,12 +1338,15 @@ export interface SyncedSession {
 /**
  * What was done; without `agreed`, or in a dry run, what would be, and nothing was.
  *
- * `removed` names refs of sessions deleted or archived here. `notes` are sentences for people;
- * `elsewhere` counts sessions of the remote that are not here (`session/listRemote`).
+ * `recipients`: for how many keys (`sync.recipients`) what is sent is encrypted; 0: for all who
+ * can read there. `removed` names refs of sessions deleted or archived here. `notes` are
+ * sentences for people; `elsewhere` counts sessions of the remote that are not here
+ * (`session/listRemote`).
  */
 export interface SessionSyncResult {
   remote: string;
   agreed: boolean;
+  recipients: number;
   sent: SyncedSession[];
   received: SyncedSession[];
   forked: SyncedSession[];

@@ -74,7 +74,8 @@ def _beside(data_dir: Path) -> Iterator[str]:
 def remotes(data_dir: Path) -> Iterator[Finding]:
     """Tells of git remotes: which folders' sessions go there, and how many lie there by now."""
     for known in known_remotes(data_dir):
-        folders = sorted({mark.folder for mark in known.marks.values()} | known.folders)
+        marked = {mark.folder for mark in known.marks.values()}
+        folders = sorted(marked | known.folders | known.sealed)
         where = ", ".join(map(visible, folders)) or "no folder"
         waiting = (
             f"; {left} deleted here wait to be removed there"

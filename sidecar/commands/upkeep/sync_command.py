@@ -117,6 +117,10 @@ def _show_plan(console: Console, done: SessionSyncResult) -> None:
         redacted = sum(one.redacted for one in done.sent)
         taken = f", {many(redacted, 'likely key')} taken out" if redacted else ""
         console.print(shown(f"{total} in all{taken}: every text and output, not your files."))
+        if done.recipients:
+            keys = many(done.recipients, "key")
+            told = f"Encrypted for {keys}; names of refs, sizes and times can be seen there."
+            console.print(shown(told), soft_wrap=True)
     if done.received:
         console.print(shown(f"From {done.remote} would come:"), soft_wrap=True)
         _lines(console, done.received)
@@ -153,9 +157,10 @@ def _lines(console: Console, sessions: Iterable[SyncedSession]) -> None:
 
 
 def _agreed(console: Console, done: SessionSyncResult) -> bool:
+    reader = "Who has one of the keys" if done.recipients else "Who can read there"
     question = (
-        f"Send sessions of this folder to {done.remote}, from now on without asking? Who can read "
-        "there can read them."
+        f"Send sessions of this folder to {done.remote}, from now on without asking? {reader} can "
+        "read them."
     )
     return Confirm.ask(shown(question), console=console, default=False)
 

@@ -27,6 +27,7 @@ from sidecar.session.sync.sync_git import SyncGit
 from sidecar.session.sync.sync_outcome import FoundThere, SyncOutcome, SyncWish
 from sidecar.session.sync.sync_refs import SyncRefs
 from sidecar.session.sync.sync_remotes import project_in, remote_for
+from sidecar.session.sync.sync_sealing import Sealing
 from sidecar.session.sync.syncing import Syncing
 from sidecar.session.transfer.archive import check_idle
 from sidecar.store.connection.store_faults import storage_failed
@@ -56,6 +57,7 @@ async def sync(sessions: Sessions, wish: SyncWish) -> SyncOutcome:
 
         async def synced() -> SyncOutcome:
             refs = await _refs(environment, folder, wish.remote, SYNC_COPIES[0])
+            await asyncio.to_thread(refs.sealing.check)
             done = await Syncing(environment, _Held(sessions), refs, wish).run()
             if done.sent or done.received:
                 await refs.tidy()
@@ -137,7 +139,9 @@ async def _refs(
         raise storage_failed(error) from error
     git = SyncGit(place, variables, environment.clock.now)
     await git.prepare()
-    return SyncRefs(git, found)
+    own = environment.settings.config.sync
+    identity = Path(own.identity) if own.identity else None
+    return SyncRefs(git, found, Sealing(own.recipients, identity))
 
 
 @asynccontextmanager

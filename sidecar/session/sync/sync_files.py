@@ -22,14 +22,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KnownRemote:
-    """A remote as people see it, folders whose sessions may go there, and marks by name."""
+    """A remote as people see it, folders whose sessions may go there, and marks by name.
+
+    Those of `sealed` may go there only encrypted.
+    """
 
     shown: str
     folders: frozenset[str] = frozenset()
+    sealed: frozenset[str] = frozenset()
     marks: Mapping[str, Mark] = field(default_factory=dict)
 
-    def agreed(self, folder: str) -> "KnownRemote":
+    def agreed(self, folder: str, *, sealed: bool) -> "KnownRemote":
+        if sealed:
+            return replace(self, sealed=self.sealed | {folder})
         return replace(self, folders=self.folders | {folder})
+
+    def may(self, folder: str, *, sealed: bool) -> bool:
+        return folder in self.folders or (sealed and folder in self.sealed)
 
     def marked(self, marks: Mapping[str, Mark | None]) -> "KnownRemote":
         """`None` takes a mark away."""
@@ -47,6 +56,7 @@ def keep_remote(data: Path, remote: "Remote", known: KnownRemote) -> None:
     body = {
         "remote": remote.shown,
         "folders": sorted(known.folders),
+        "sealed": sorted(known.sealed),
         "sessions": {
             name: [mark.tip, mark.revision, mark.folder] for name, mark in known.marks.items()
         },
@@ -89,6 +99,7 @@ def _read(path: Path) -> KnownRemote | None:
         body = json.loads(path.read_text("utf-8"))
         listed = body["sessions"].items()
         marks = {str(n): Mark(str(tip), int(at), str(cwd)) for n, (tip, at, cwd) in listed}
-        return KnownRemote(str(body["remote"]), frozenset(map(str, body["folders"])), marks)
+        folders, sealed = (frozenset(map(str, body.get(n, ()))) for n in ("folders", "sealed"))
+        return KnownRemote(str(body["remote"]), folders, sealed, marks)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -47,11 +47,13 @@ class SyncedOne:
 class SyncOutcome:
     """Without `agreed` or in a dry run, `sent` is what would be sent, and nothing was done.
 
+    `recipients`: for how many keys what is sent is encrypted; 0: for all who can read there.
     `removed` names refs of sessions deleted or archived here; `elsewhere` counts sessions of the
     remote that are not here.
     """
 
     remote: str
+    recipients: int = 0
     agreed: bool = False
     sent: list[SyncedOne] = field(default_factory=list)
     received: list[SyncedOne] = field(default_factory=list)

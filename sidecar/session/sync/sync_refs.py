@@ -1,21 +1,24 @@
 """Sessions on refs: what lies there, its pieces, and new ones sent by compare-and-swap.
 
-A ref `refs/sidecar/NAME` is a line of commits; the newest holds all pieces, each a packed bundle
-cut to `LARGEST` bytes, and says in its message what is to be shown of the session.
+A ref `refs/sidecar/NAME` is a line of commits; the newest holds all pieces, each a packed bundle,
+perhaps encrypted, cut to `LARGEST` bytes, and says in its message what is to be shown of the
+session, encrypted where the piece is.
 """
 
 import asyncio
 import json
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from sidecar.core.errors import RemoteFailed, StorageFailed
+from sidecar.core.errors import BadRequest, RemoteFailed, StorageFailed
 from sidecar.core.parts import JsonObject
 from sidecar.session.sync.sync_git import SyncGit
 from sidecar.session.sync.sync_history import joined
 from sidecar.session.sync.sync_remotes import Remote
+from sidecar.session.sync.sync_sealing import NO_RECIPIENTS, SEALED, Sealing
 from sidecar.session.transfer.bundle_screen import odd
 from sidecar.store.connection import bundle_file
 from sidecar.store.format.bundles import MOST_BYTES, MOST_LINES, Bundle, lines_of, read_lines
@@ -32,6 +35,8 @@ MOST_ABOUT = 64 * 1024
 NAME = re.compile(r"ses_[0-9A-Za-z]{4,60}")
 _FILE = re.compile(r"[0-9]{6}(\.[0-9]{2})?\.sidecar")
 _OID = re.compile(r"[0-9a-f]{40,64}")
+PLAIN = Sealing()
+UNREAD: JsonObject = {"title": "(encrypted)"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +51,11 @@ class SentRef:
 class SyncRefs:
     """The refs of one remote, and copies of those that are followed here."""
 
-    def __init__(self, git: SyncGit, remote: Remote) -> None:
+    def __init__(self, git: SyncGit, remote: Remote, sealing: Sealing = PLAIN) -> None:
         self._git = git
         self.remote = remote
+        self.sealing = sealing
+        self._sealed = set[str]()
         self._mirror = f"refs/there/{remote.key}/"
 
     async def tips(self) -> dict[str, str]:
@@ -102,7 +109,16 @@ class SyncRefs:
         pieces: dict[str, bytearray] = {}
         for (path, _, _), data in zip(files, whole, strict=True):
             pieces.setdefault(path[:6], bytearray()).extend(data)
-        return await asyncio.to_thread(_joined, [bytes(pieces[at]) for at in sorted(pieces)])
+        found = [bytes(pieces[at]) for at in sorted(pieces)]
+        if any(piece.startswith(SEALED) for piece in found):
+            self._sealed.add(tip)
+        unseal = self.sealing.unseal
+        return await asyncio.to_thread(lambda: _joined(list(map(unseal, found))))
+
+    def check_sealing(self, tip: str) -> None:
+        """Raises BadRequest where what is read of `tip` is encrypted, and what follows were not."""
+        if tip in self._sealed and not self.sealing.recipients:
+            raise BadRequest(NO_RECIPIENTS)
 
     async def about(self, tips: Sequence[str]) -> list[JsonObject]:
         """Gives what each commit says of its session; nothing where it says it otherwise."""
@@ -110,10 +126,13 @@ class SyncRefs:
         sizes = (await self._git.done("cat-file", "--batch-check", given=asked)).split(b"\n")
         fit = [oid for oid, said in zip(tips, sizes, strict=False) if _fits(said)]
         told = dict(zip(fit, await self._contents(fit), strict=True))
-        return await asyncio.to_thread(lambda: [_about(told.get(oid, b"")) for oid in tips])
+        return await asyncio.to_thread(
+            lambda: [_about(told.get(oid, b""), self.sealing) for oid in tips]
+        )
 
     async def commit(self, parent: str, data: bytes, about: Mapping[str, object]) -> str:
-        """Writes a commit with one packed piece more; returns it."""
+        """Writes a commit with one packed piece more, encrypted if wished; returns it."""
+        data, message = await asyncio.to_thread(self._written, data, about)
         kept = await self._files(parent) if parent else []
         number = int(kept[-1][0][:6]) + 1 if kept else 1
         listed = [f"100644 blob {oid}\t{path}\0" for path, oid, _ in kept]
@@ -123,10 +142,17 @@ class SyncRefs:
             )
             listed.append(f"100644 blob {oid.decode().strip()}\t{number:06}.{n:02}.sidecar\0")
         tree = await self._git.done("mktree", "-z", given="".join(listed).encode())
-        message = json.dumps(about, ensure_ascii=False).encode("utf-8", "replace")
         parents = ("-p", parent) if parent else ()
         made = await self._git.done("commit-tree", *parents, tree.decode().strip(), given=message)
         return made.decode().strip()
+
+    def _written(self, data: bytes, about: Mapping[str, object]) -> tuple[bytes, bytes]:
+        message = json.dumps(about, ensure_ascii=False).encode("utf-8", "replace")
+        if not self.sealing.recipients:
+            return data, message
+        sealed = b64encode(self.sealing.seal(message)).decode("ascii")
+        hidden = {"sidecar": "session", "version": 1, "sealed": sealed}
+        return self.sealing.seal(data), json.dumps(hidden).encode()
 
     async def send(self, wanted: Sequence[SentRef]) -> dict[str, str]:
         """Moves refs, each only if it still is as known; gives refusals by name.
@@ -196,9 +222,13 @@ def _fits(said: bytes) -> bool:
     return len(fields) == 3 and int(fields[2]) <= MOST_ABOUT
 
 
-def _about(commit: bytes) -> JsonObject:
+def _about(commit: bytes, sealing: Sealing) -> JsonObject:
     try:
         found = json.loads(commit.partition(b"\n\n")[2])
+        if isinstance(found, dict) and isinstance(sealed := found.get("sealed"), str):
+            found = json.loads(sealing.unseal(b64decode(sealed)))
+    except BadRequest:
+        return UNREAD
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -66,16 +66,17 @@ class Syncing:
         self._named = set[str]()
         self._wanted = set[str]()
         self._known = KnownRemote(refs.remote.shown)
-        self.outcome = SyncOutcome(refs.remote.shown)
+        self.outcome = SyncOutcome(refs.remote.shown, len(refs.sealing.recipients))
 
     async def run(self) -> SyncOutcome:
         """Raises RemoteFailed, BadRequest, StorageFailed; what was done by then stays done."""
         data, remote, outcome = self._store.folder, self._refs.remote, self.outcome
         self._known = await asyncio.to_thread(known_remote, data, remote)
+        folder, sealed = self._wish.folder, outcome.recipients > 0
         if self._wish.agreed == remote.shown and not self._wish.dry_run:
-            self._known = self._known.agreed(self._wish.folder)
+            self._known = self._known.agreed(folder, sealed=sealed)
             await self._keep({})
-        outcome.agreed = self._wish.folder in self._known.folders
+        outcome.agreed = self._known.may(folder, sealed=sealed)
         if self._wish.if_agreed and not outcome.agreed:
             return outcome
         only: frozenset[str] | None = None
@@ -193,6 +194,7 @@ class Syncing:
         made = await departure_of(self._environment, local, there, self._wish.project)
         if made is None:
             return []
+        self._refs.check_sealing(old)
         row = local.row
         tip = await self._refs.commit(old, made.data, made.about) if self._does else ""
         told = SyncedOne(
@@ -242,6 +244,8 @@ class Syncing:
             history = history_here(local.stored, local.cut, name)
             return await self._sent(replace(local, name=name, history=history), None, "")
         await check_new(self._environment, there, row.cwd)
+        # The fork's own ref has nothing to go by.
+        self._refs.check_sealing(tip)
         # Should the process end here, the mark has the other taken in by the next sync.
         await self._keep({local.name: Mark("", -1, row.cwd)})
         await self._held.change(

@@ -33,6 +33,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         return {
             "remote": done.remote,
             "agreed": done.agreed,
+            "recipients": done.recipients,
             "sent": list(map(_synced, done.sent)),
             "received": list(map(_synced, done.received)),
             "forked": list(map(_synced, done.forked)),

@@ -33,8 +33,10 @@ local function synced(params, done)
     local titles = vim.tbl_map(function(one)
       return ("%s (%d messages, %d bytes)"):format(view.title(one), one.messages, one.size)
     end, plan.sent)
-    local prompt = ("Sidecar: to %s, for all who can read there, would go: %s. Likely keys stay."):format(
+    local readers = plan.recipients > 0 and "encrypted" or "for all who can read there"
+    local prompt = ("Sidecar: to %s, %s, would go: %s. Likely keys stay."):format(
       plan.remote,
+      readers,
       #titles > 0 and table.concat(titles, ", ") or "nothing yet"
     )
     vim.ui.select({ "Send nothing", SEND }, { prompt = prompt, kind = "sidecar" }, function(chosen)

@@ -8,7 +8,9 @@ import { many, TURNS, when } from "../wording";
 import { demand, inform } from "./notify";
 
 const INVALID = -32602;
-const AGREEING = l10n.t("From now on, sessions of this folder go there when they are synced. Every text and tool output does, but what looks like a key, and none of your files' contents; who can read there can read them.");
+const AGREEING = l10n.t("From now on, sessions of this folder go there when they are synced. Every text and tool output does, but what looks like a key, and none of your files' contents.");
+const LEGIBLE = l10n.t("Who can read there can read them.");
+const ENCRYPTED = l10n.t("They lie there encrypted: who has one of the keys can read them.");
 const SEND = l10n.t("Send");
 
 /** Bring this folder's sessions and the remote's together, and say what came of it. */
@@ -42,7 +44,7 @@ async function synced(daemon: Daemon, given: SessionSyncParams): Promise<Session
   const [remote, plan] = await withRemote(given, (about) => daemon.request("session/sync", about));
   if (plan.agreed) return plan;
   const lines = plan.sent.map((one) => `${one.title || one.sessionId}: ${many(one.messages, l10n.t("{0} message"), l10n.t("{0} messages"))}, ${Math.ceil(one.size / 1000)} kB`);
-  const answer = await demand(l10n.t("Send sessions of this folder to {0}?", plan.remote), [AGREEING, ...lines].join("\n"), SEND);
+  const answer = await demand(l10n.t("Send sessions of this folder to {0}?", plan.remote), [AGREEING, plan.recipients ? ENCRYPTED : LEGIBLE, ...lines].join("\n"), SEND);
   if (answer !== SEND) return undefined;
   return daemon.request("session/sync", { ...given, ...(remote && { remote }), agree: plan.remote });
 }
