@@ -13,6 +13,7 @@
 (require 'sidecar-composer)
 (require 'sidecar-daemon)
 (require 'sidecar-markdown)
+(require 'sidecar-unseen)
 
 (defface sidecar-user '((t :inherit bold))
   "Face of what the user said."
@@ -60,6 +61,7 @@ network: \\[sidecar-switch-model] chooses another."
     (define-key map (kbd "C-c C-r") #'sidecar-rollback)
     (define-key map (kbd "C-c C-v") #'sidecar-review)
     (define-key map (kbd "C-c C-w") #'sidecar-copy)
+    (define-key map (kbd "C-c C-y") #'sidecar-recall)
     (define-key map (kbd "C-c C-n") #'sidecar-new)
     (define-key map (kbd "C-c C-l") #'sidecar-compact)
     (define-key map (kbd "C-c C-s") #'sidecar-menu)
@@ -152,17 +154,18 @@ With MEANT, a prefix argument, what looks like a command is sent, too."
 
 (defun sidecar-chat--send (text)
   "Have the agent do TEXT, in a running turn or one of its own."
-  (let ((desk (sidecar-desk)))
+  (let* ((desk (sidecar-desk)) (along (sidecar-unseen-take desk)))
     (display-buffer (sidecar-chat-buffer desk))
     (sidecar-settle desk)
     (sidecar-request desk :session/prompt
                      `(:sessionId ,(sidecar-session desk)
-                       :prompt [(:type "text" :text ,text)] :steer t
+                       :prompt [(:type "text" :text ,text) ,@(car along)] :steer t
                        :context (:openFiles ,(sidecar--open-files desk)))
                      (lambda (ended)
                        (sidecar--metered desk (plist-get ended :meter))
                        (sidecar-settle desk))
                      (lambda (words)
+                       (funcall (cdr along))
                        (sidecar-chat--note desk words)
                        (message "%s" words)))))
 
@@ -331,7 +334,7 @@ With MEANT, a prefix argument, what looks like a command is sent, too."
   (let* ((meta (plist-get (plist-get update :_meta) :sidecar))
          (name (or (plist-get meta :partId) "")) (message (plist-get meta :messageId))
          (content (plist-get update :content))
-         (text (and (listp content) (or (plist-get content :text) (plist-get content :uri) ""))))
+         (text (and (listp content) (or (plist-get content :text) (sidecar-unseen-uri content)))))
     (pcase (plist-get update :sessionUpdate)
       ("user_message_chunk"
        (sidecar-chat--grow name (concat sidecar-chat--prompt text) 'sidecar-user message))

@@ -29,6 +29,7 @@
     ("u" "undo a compaction" sidecar-undo-compaction)
     ("p" "pin the piece here" sidecar-pin)
     ("P" "unpin the piece here" sidecar-unpin)
+    ("Y" "let what is here go along again" sidecar-recall)
     ("m" "model" sidecar-switch-model)
     ("y" "policy" sidecar-switch-policy)]
    ["Session"

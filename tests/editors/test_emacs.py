@@ -34,6 +34,7 @@ VIEWS = (
     "remotes",
     "review",
     "search",
+    "unseen",
     "visible",
 )
 """What draws and asks; the rest is counted."""

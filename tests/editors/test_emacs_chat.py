@@ -170,3 +170,34 @@ def test_a_path_of_a_session_is_below_its_folder(
 ) -> None:
     lisp = f"(princ (sidecar--file {json.dumps(root)} {json.dumps(path)}))"
     assert emacs(tmp_path, "-l", "sidecar", "--eval", lisp).stdout == named
+
+
+def test_what_the_model_no_longer_sees_is_marked_and_recalled(
+    screen: Terminal, workspace: Path
+) -> None:
+    (workspace / "long.txt").write_text("a line of many words, all of them alike\n" * 900)
+    for turns in (1, 2):
+        screen.type("read long.txt\r")
+        screen.wait(lambda text, turns=turns: text.count("2 requests") == turns)
+    assert "left out" not in screen.text()
+    command(screen, "sidecar-compact", "keeping in mind", "")
+    screen.wait("(y or n)")
+    screen.type("y")
+    screen.wait("— completed (user)")
+    screen.type("\x181\x1b<")
+    marked = screen.wait("✓ long.txt  left out: ")
+    assert "asked for" in marked
+    screen.type("\x13✓ long\r\x03\x19")
+    screen.wait("\n + long.txt\n")
+    screen.type("\x03\x19")
+    screen.wait("long.txt goes along no more")
+    screen.type("\x03\x19")
+    screen.wait("\n + long.txt\n")
+    screen.type("\x1b>who said it?\r")
+    shown = screen.wait(f"{PROMPT} + long.txt")
+    assert "\n + long" not in shown
+    command(screen, "sidecar-undo-compaction")
+    screen.wait("taken back")
+    screen.type("\x1b<")
+    screen.wait(lambda text: "▸ Thinking" in text and "left out" not in text)
+    screen.type("\x18\x03")
