@@ -81,6 +81,11 @@ def rendered(messages: Iterable[Message], model: str = "m") -> list[Rendered]:
     return [one for message in messages for one in render(message, model)]
 
 
+def spoken(messages: Iterable[Rendered]) -> list[tuple[str, tuple[Block, ...]]]:
+    """Give what messages say, which compare by identity."""
+    return [(one.role, one.blocks) for one in messages]
+
+
 def alone(messages: Iterable[Message], model: str = "m") -> Prompt:
     """The prompt of nothing but these messages."""
     return assemble(static(model=model), rendered(messages, model))

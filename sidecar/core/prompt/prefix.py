@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
-from sidecar.core.conversation.growing import identical
+from sidecar.core.conversation.growing import identical, unchanged
 from sidecar.core.prompt.breakpoints import joins
 from sidecar.core.prompt.prompt import Prompt, ToolSpec, Ttl
 from sidecar.core.prompt.render import (
@@ -92,7 +92,7 @@ def link(
     roles = [b"system:"] * static
     if alike and identical(before.contents, pieces) == static:
         # Of messages that are known it is enough to look at each as a whole.
-        known = identical(before.prompt.messages, prompt.messages)
+        known = unchanged(before.prompt.messages, prompt.messages)
         begun, firsts = before.firsts[known], before.firsts[: known + 1]
         pieces, roles = [], []
     for message in prompt.messages[known:]:

@@ -123,9 +123,12 @@ KnownCall: TypeAlias = tuple[Block, Block | None]
 NOTHING_KNOWN: Mapping[PartId, KnownCall] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rendered:
-    """Blocks of one role; `assemble` joins neighbours."""
+    """Blocks of one role; `assemble` joins neighbours.
+
+    Equal is only the same object, so that a long prompt is compared with the one before it at once.
+    """
 
     role: Role
     blocks: tuple[Block, ...]

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from sidecar.core.conversation.growing import identical
+from sidecar.core.conversation.growing import unchanged
 from sidecar.core.parts import Json, JsonObject, Media
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, ToolSpec
 from sidecar.core.prompt.render import (
@@ -51,7 +51,7 @@ class Encoder:
     def unwritten(self, request: ModelRequest) -> int:
         """Counts blocks of messages that the last body lacked."""
         messages = request.prompt.messages
-        late = messages[identical(self._spoken[0], messages) :]
+        late = messages[unchanged(self._spoken[0], messages) :]
         return sum(id(block) not in self._last for message in late for block in message.blocks)
 
     def write(self, request: ModelRequest, *, stream: bool) -> bytes:
@@ -74,7 +74,7 @@ class Encoder:
 
         def spoken(messages: Sequence[Rendered]) -> list[msgspec.Raw]:
             before, known = self._spoken
-            same = identical(before, messages)
+            same = unchanged(before, messages)
             made = [{"role": one.role, "content": written(one.blocks)} for one in messages[same:]]
             all_written = [*known[:same], *(msgspec.Raw(msgspec.json.encode(one)) for one in made)]
             self._spoken = messages, all_written

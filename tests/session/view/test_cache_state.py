@@ -21,7 +21,7 @@ from sidecar.model.messages.encode import encode
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from tests.core.notation import history
-from tests.core.prompts import model, static, system, user
+from tests.core.prompts import model, spoken, static, system, user
 from tests.fakes.cache_simulator import CacheSimulator
 
 
@@ -107,7 +107,10 @@ def test_of_an_answers_calls_only_those_that_went_on_are_counted_again() -> None
     size, prompt = view.size([after]), view.prompt([after])
     assert counted == ["the text of f1"]
     fresh = ModelView(static(), count, 1.2, 0)
-    assert (size, prompt) == (fresh.size([after]), fresh.prompt([after]))
+    assert size == fresh.size([after])
+    anew = fresh.prompt([after])
+    assert spoken(prompt.messages) == spoken(anew.messages)
+    assert prompt.breakpoints == anew.breakpoints
     counted.clear()
     view.size([replace(after, status="open")])
     assert not counted, "counted roughly while the answer is open"

@@ -9,6 +9,7 @@ from sidecar.core.prompt.prompt import Static, assemble, spread
 from sidecar.core.prompt.visibility import Note
 from sidecar.session.view.laid_prompt import LaidPrompt
 from sidecar.session.view.message_view import RenderedMessage, look
+from tests.core.prompts import spoken
 
 STATIC = Static("m", (), (), 1)
 
@@ -26,7 +27,7 @@ def seen(number: int, dice: random.Random, mark: str = "") -> RenderedMessage:
 def check(laid: LaidPrompt, row: tuple[RenderedMessage, ...], anchor: MessageId | None) -> None:
     laid.lay(row, (5, 3), anchor)
     prompt = assemble(STATIC, chain.from_iterable(one.rendered for one in row))
-    assert tuple(laid.messages) == prompt.messages
+    assert spoken(laid.messages) == spoken(prompt.messages)
     whole = spread(prompt)
     assert laid.spread.blocks == whole.blocks
     assert laid.spread.firsts == whole.firsts[: len(prompt.messages)]
