@@ -56,7 +56,7 @@ def commands() -> typer.Typer:
     def replay(  # noqa: PLR0913, PLR0917 - one for each option
         paths: Annotated[
             list[Path] | None,
-            typer.Argument(help="Recordings, or folders of them; else agents' own folders."),
+            typer.Argument(help="Recordings, folders, ids of ours; else agents' own folders."),
         ] = None,
         policy: Annotated[str, typer.Option(help="The policy to play.")] = "economic",
         window: Annotated[int, typer.Option(help="The model's window in tokens.")] = 200_000,

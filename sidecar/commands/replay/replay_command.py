@@ -21,7 +21,9 @@ from sidecar.commands.replay.replay_tables import (
     show_sessions,
 )
 from sidecar.commands.replay.vendor_replay import show_vendors, vendor_settings
+from sidecar.commands.session_names import whole_id
 from sidecar.commands.terminal import put_out, say, terminal, wide_terminal
+from sidecar.config import load
 from sidecar.core.errors import BadRequest
 from sidecar.core.policies import policies
 from sidecar.core.prompt.prompt_text import prompt_text
@@ -38,11 +40,13 @@ from sidecar.replay.compare import (
 )
 from sidecar.replay.headline import Comparison, compared
 from sidecar.replay.importers.agent_folders import EXPORT, agent_folders, storages
+from sidecar.replay.importers.own_store import STORE_FILE
 from sidecar.replay.importers.recognition import SUFFIXES, find_recordings
 from sidecar.replay.page import page
 from sidecar.replay.prices import CARDS, read_card
 from sidecar.replay.summary import as_json
 from sidecar.replay.vendors import VendorReplay, vendors_json, vendors_page
+from sidecar.session.desk.session_named import PREFIX
 
 WINDOW_LEAST = 16_000
 WINDOW_MOST = 10_000_000
@@ -107,8 +111,11 @@ def replay(options: Options) -> int:
 
 
 def with_paths(options: Options) -> Options:
-    """Takes agents' own folders where none is given; raises BadRequest without any."""
-    paths = options.paths or tuple(agent_folders(Path.home(), os.environ))
+    """Takes agents' own folders where none is given, and a session of ours by its id.
+
+    Raises BadRequest without any.
+    """
+    paths = tuple(map(_own, options.paths)) or tuple(agent_folders(Path.home(), os.environ))
     if not paths:
         raise BadRequest(
             "no folder of Claude Code, Codex, pi or opencode is here: give one", "path"
@@ -118,6 +125,14 @@ def with_paths(options: Options) -> Options:
     for storage in dict.fromkeys(found for path in paths for found in storages(path)):
         say(EXPORT.format(path=storage))
     return replace(options, paths=paths)
+
+
+def _own(path: Path) -> Path:
+    if path.exists() or not path.name.startswith(PREFIX) or len(path.parts) != 1 or path.suffix:
+        return path
+    session = whole_id(path.name)
+    config, _ = load(workspace=None, environment=os.environ, options={})
+    return config.data_dir / STORE_FILE / session
 
 
 def _tell_failed(outcomes: Sequence[FileOutcome]) -> None:

@@ -1,7 +1,7 @@
-"""Imports from Sidecar's own store: a folder, a file, or a session `STORE/ID`."""
+"""Imports Sidecar's own sessions: a store's folder or file, one of it as `STORE/ID`, an export."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -17,14 +17,17 @@ from sidecar.core.parts import (
     ToolRunning,
 )
 from sidecar.replay.transcript import Compacted, DamagedLine, Transcript, TranscriptEntry
-from sidecar.store.connection import store_files
+from sidecar.store.connection import bundle_file, store_files
 from sidecar.store.connection.store_faults import FAULTS, storage_failed
 from sidecar.store.content import session_rows
+from sidecar.store.format.bundles import read_lines
 from sidecar.store.format.log_records import OURS
 from sidecar.store.format.signatures import SQLITE
-from sidecar.store.format.values import SessionRow, Stored
+from sidecar.store.format.values import Record, SessionRow, Stored
 
 STORE_FILE: Final = store_files.NAME
+EXPORT: Final = ".sidecar"
+"""Suffix of exported sessions."""
 
 _PAGE: Final = 500
 _REWRITE: Final = "rewrite"
@@ -75,6 +78,13 @@ def stored_transcript(store: Path, session: str) -> Transcript:
     return Transcript(OURS, row.id, entries, path, row.title, row.cwd, row.id)
 
 
+def exported_transcript(path: Path) -> Transcript:
+    """Raises BadRequest, OSError."""
+    found = read_lines(bundle_file.read(path))
+    row, entries = found.session, _told(found.messages, found.records)
+    return Transcript(OURS, row.id, entries, str(path), row.title, row.cwd, row.id)
+
+
 def _entries(store: Path, session_id: SessionId) -> Iterator[TranscriptEntry]:
     try:
         stored: Stored = store_files.read(store, lambda con: session_rows.load(con, session_id))
@@ -83,8 +93,12 @@ def _entries(store: Path, session_id: SessionId) -> Iterator[TranscriptEntry]:
         return
     for problem in stored.problems:
         yield DamagedLine(0, problem)
-    rewrites = deque(record.at for record in stored.records if record.kind == _REWRITE)
-    for message in stored.messages:
+    yield from _told(stored.messages, stored.records)
+
+
+def _told(messages: Iterable[Message], records: Iterable[Record]) -> Iterator[TranscriptEntry]:
+    rewrites = deque(record.at for record in records if record.kind == _REWRITE)
+    for message in messages:
         if message.status == "discarded":
             continue
         while rewrites and message.role == "assistant" and rewrites[0] <= message.created:

@@ -15,7 +15,9 @@ from sidecar.replay import importers as package
 from sidecar.replay.bill import BilledRequest, counted_once
 from sidecar.replay.importers.json_lines import NumberedLine, read_document, read_lines
 from sidecar.replay.importers.own_store import (
+    EXPORT,
     STORE_FILE,
+    exported_transcript,
     find_store,
     stored_sessions,
     stored_transcript,
@@ -25,7 +27,7 @@ from sidecar.replay.transcript import Compacted, DamagedLine, Transcript, Transc
 
 FIRST = 20
 """Lines for recognizing a format."""
-SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst")
+SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst", EXPORT)
 """Suffixes of recordings in folders; a named file may have any."""
 
 
@@ -96,6 +98,11 @@ def open_transcript(
     store = _store(path)
     if store is not None:
         return stored_transcript(*store)
+    if path.suffix == EXPORT:
+        try:
+            return exported_transcript(path)
+        except OSError as error:
+            raise BadRequest(f"{path} cannot be read: {error}", "path") from None
     importer, first, lines = _opened(path, format_name, each)
     if importer is not None:
         head, entries = opening(_good(first)), _begun(_read(importer, chain(first, lines)))
@@ -110,7 +117,7 @@ def read_bill(path: Path) -> list[BilledRequest]:
 
     Raises BadRequest if unreadable.
     """
-    if _store(path) is not None:
+    if _store(path) is not None or path.suffix == EXPORT:
         return []
     importer, first, lines = _opened(path, "", lambda: None)
     bill: ReadRequests | None = getattr(importer, "bill", None)

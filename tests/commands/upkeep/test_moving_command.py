@@ -95,6 +95,11 @@ def test_without_a_path_it_goes_to_the_data_folder(
     code, told = run(tmp_path / "data", folder, "export", session)
     path = Path(told.splitlines()[0].split("  ")[0])
     assert (code, path.parent, path.is_file()) == (0, tmp_path / "data/exports", True)
+    # An export, a folder of them, and a session by its id are recordings as any other.
+    for named in (str(path), str(path.parent), session[:-3]):
+        code, told = run(tmp_path / "data", folder, "replay", named, "--json")
+        assert code == 0, told
+        assert [one["session"] for one in json.loads(told)["sessions"]] == [session]
 
 
 def test_another_agents_recording_is_taken_in(tmp_path: Path, folder: Path) -> None:
