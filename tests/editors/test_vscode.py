@@ -164,8 +164,16 @@ def test_sessions_are_listed_searched_and_changed_in_their_tree(
     play("sessions.mjs", {**given, "workspace": str(linked), "elsewhere": str(elsewhere)})
 
 
-def test_a_session_is_exported_and_imported(given: dict[str, str]) -> None:
-    play("moving.mjs", given)
+def test_a_session_is_exported_and_imported(given: dict[str, str], tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with each_ending_well(partial(PlainClient, tmp_path / "store")) as start:
+        client = start()
+        client.start(model="offline")
+        other = client.request("session/new", {"cwd": str(elsewhere)})["sessionId"]
+        say(client, other, "Where is the haystack?")
+        away = client.request("session/archive", {"sessionId": other})["sessions"][-1]["path"]
+    play("moving.mjs", {**given, "elsewhere": str(elsewhere), "away": away})
 
 
 def test_the_daemon_is_found_or_installed(given: dict[str, str], tmp_path: Path) -> None:

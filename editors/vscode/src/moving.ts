@@ -1,6 +1,7 @@
 /** Other sessions: opening, archiving, forking, handing on, exporting, importing; and the options of this one. */
 
-import { l10n, Uri, window } from "vscode";
+import type { SessionInfo } from "sidecar-protocol";
+import { commands, l10n, Uri, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
 import { many, money, plainTitle, TURNS, when } from "./wording";
@@ -69,13 +70,33 @@ export async function exportSession(daemon: Daemon, sessions: Sessions): Promise
   void inform([l10n.t("Exported to {0}.", path), ...notes].join(" "));
 }
 
-/** Make a session of this folder from a file: an exported one, or another agent's recording. */
+/** Make a session of this folder from a file: an exported one, or another agent's recording. One that was put away comes back to the folder that it was of. */
 export async function importSession(daemon: Daemon, sessions: Sessions): Promise<void> {
   const [file] = (await window.showOpenDialog({ title: l10n.t("Sidecar: Import Session…"), openLabel: l10n.t("Import") })) ?? [];
   if (!file) return;
   const { sessionId, notes } = await daemon.request("session/import", { path: file.fsPath, cwd: sessions.cwd });
-  await sessions.open(sessionId);
+  const away = (await listed(daemon, sessionId, { cwd: sessions.cwd })) ? undefined : await listed(daemon, sessionId, {});
+  if (away) await offerFolder(away.cwd);
+  else await sessions.open(sessionId);
   void inform([l10n.t("Imported."), ...notes].join(" "));
+}
+
+/** What the list of a folder's sessions, or of all, says of this one. */
+async function listed(daemon: Daemon, sessionId: string, of: { cwd?: string }): Promise<SessionInfo | undefined> {
+  let cursor: string | undefined;
+  do {
+    const page = await daemon.request("session/list", { ...of, ...(cursor && { cursor }) });
+    const found = page.sessions.find((one) => one.sessionId === sessionId);
+    if (found) return found;
+    cursor = page.nextCursor;
+  } while (cursor);
+  return undefined;
+}
+
+/** Say that a session is of another folder, and offer a window for that one, as trust is for one folder. */
+export async function offerFolder(cwd: string): Promise<void> {
+  const answer = await demand(l10n.t("This session is of another folder."), l10n.t("It works in {0}.", cwd), l10n.t("Open Folder"));
+  if (answer) await commands.executeCommand("vscode.openFolder", Uri.file(cwd), { forceNewWindow: true });
 }
 
 /** Change an option of the session: pick one of its values. */

@@ -19,8 +19,12 @@ async function name(title, path) {
   // The dialog looks a path up while it is typed, and takes no Enter before it knows it.
   await desk.until("the dialog to take the path", async () => {
     if (!(await dialog.isVisible())) return true;
-    if ((await input.inputValue()) === path) await input.press("Enter", { timeout: 1000 }).catch(() => {});
-    else await input.fill(path, { timeout: 1000 }).catch(() => {});
+    if ((await input.inputValue()) !== path) await input.fill(path, { timeout: 1000 }).catch(() => {});
+    else {
+      await input.press("Enter", { timeout: 1000 }).catch(() => {});
+      // A second Enter would answer what is asked next.
+      await dialog.waitFor({ state: "hidden", timeout: 2000 }).catch(() => {});
+    }
     return false;
   });
 }
@@ -79,6 +83,20 @@ await play(desk, {
     await name("Sidecar: Import Session", away);
     await desk.until("it to be back", async () => (await desk.figures()).used === used);
     await desk.turn("read a.txt");
+  },
+
+  async "one that was put away in another folder comes back there"() {
+    const { used } = await desk.figures();
+    const dialog = page.locator(".monaco-dialog-box");
+    await desk.run("Import Session…");
+    await name("Sidecar: Import Session", given.away);
+    await dialog.waitFor();
+    await desk.picture("elsewhere");
+    assert.ok((await dialog.innerText()).includes(`It works in ${given.elsewhere}.`));
+    assert.deepEqual((await dialog.locator(".monaco-button").allInnerTexts()).sort(), ["Cancel", "Open Folder"]);
+    await dialog.locator(".monaco-button", { hasText: "Cancel" }).click();
+    await desk.toast("Imported").waitFor();
+    assert.equal((await desk.figures()).used, used);
   },
 
   async "one that works stays, and why is said"() {

@@ -1,9 +1,9 @@
 /** What can be done with a session of the tree. */
 
 import type { SessionInfo } from "sidecar-protocol";
-import { commands, l10n, Uri, window } from "vscode";
+import { commands, l10n, window } from "vscode";
 import type { Daemon } from "../../daemon";
-import { archiveSession, fork, pickSession } from "../../moving";
+import { archiveSession, fork, offerFolder, pickSession } from "../../moving";
 import type { Sessions } from "../../sessions";
 import { demand, inform } from "../notify";
 import { plainTitle } from "../../wording";
@@ -53,11 +53,10 @@ async function open(line: Line, tree: SessionTree, sessions: Sessions): Promise<
   else await commands.executeCommand("sidecar.chat.focus");
 }
 
-/** Whether a session is of this window's folder; else offer a window for its own, as trust is for one folder. */
+/** Whether a session is of this window's folder; else offer a window for its own. */
 async function isHere(cwd: string, tree: SessionTree): Promise<boolean> {
   if (tree.isHere(cwd)) return true;
-  const answer = await demand(l10n.t("This session is of another folder."), l10n.t("It works in {0}.", cwd), l10n.t("Open Folder"));
-  if (answer) await commands.executeCommand("vscode.openFolder", Uri.file(cwd), { forceNewWindow: true });
+  await offerFolder(cwd);
   return false;
 }
 
