@@ -144,8 +144,11 @@ await play(desk, {
 
   async "one in which a turn runs is deleted once that is said too"() {
     await row("The three numbers").click();
+    const chat = await desk.view("chat");
+    // It is gone to last, which closes a palette that was opened before.
+    await chat.locator("textarea:focus").waitFor();
     await desk.send("run `sleep 60`");
-    await (await desk.view("chat")).locator(".question").waitFor();
+    await chat.locator(".question").waitFor();
     await press("The three numbers", "Delete Session");
     await dialog.locator(".monaco-button", { hasText: /^Delete$/ }).click();
     await dialog.locator(".monaco-button", { hasText: "Stop and Delete" }).click();
