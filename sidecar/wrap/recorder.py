@@ -9,7 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
 from time import monotonic
 
@@ -119,15 +119,16 @@ class Recorder:
         await asyncio.sleep(0)
         await self._safely(self._warm_up())
         await self._send(READY)
-        look_at: float | None = None
+        look_at = inf
         while True:
             waits = [one.patience for one in self._sessions.values() if one.patience is not None]
-            look_at = (look_at or monotonic() + MOST_BEHIND) if waits else None
-            came = await frames.next(min(waits, default=None))
-            if came is None or (look_at is not None and monotonic() > look_at):
+            patience = min(waits, default=inf)
+            look_at = min(look_at, monotonic() + max(patience, MOST_BEHIND))
+            came = await frames.next(patience if waits else None)
+            if came is None or monotonic() > look_at:
                 for wrapped in self._sessions.values():
                     await self._safely(wrapped.look_on())
-                look_at = None
+                look_at = inf
             if came == ENDED:
                 break
             if came is not None:

@@ -49,8 +49,6 @@ WRAPPED = "wrapped"
 """The setting that names the agent's session, behind ours: copies of ours are not the agent's."""
 QUIET = 0.1
 """Seconds without a message after which the agent is not ahead, with what its next call writes."""
-LOOK_EVERY = 0.5
-"""Seconds between looks at what others write in a turn."""
 PAGE, MOST_PAGES = 100, 20
 """Sessions looked through for one that the agent loads."""
 MOST_NOTED = 5
@@ -145,7 +143,7 @@ class WrappedSession:
         """Seconds without a message after which files are looked at, in a turn."""
         if self._turn is None or self._turn.open_calls:
             return None
-        return QUIET if self._turn.due else LOOK_EVERY
+        return QUIET if self._turn.due else self._turn.pause
 
     async def look_on(self) -> None:
         """Looks at files in a turn."""

@@ -41,6 +41,8 @@ from sidecar.wrap.acp_fold import CallSeen, PlanSeen, SpeechSeen
 
 SAVE_EVERY = 0.25
 """Seconds between writes of a text that grows."""
+LOOK_EVERY, PAUSES = 0.5, 20
+"""Seconds between looks at what others write in a turn; such pauses are so many times a look."""
 
 _BROKEN = ("cancelled", "interrupted", "error")
 """Stop reasons of turns that did not come to their end."""
@@ -57,6 +59,7 @@ class WrappedTurn:
     """A turn from its prompt on; `follows` files unless its history is only read.
 
     `answer` is the message that grows, `pieces` what its text `growing` got since it was written.
+    `pause`: seconds until files are looked at again while nothing passes.
     """
 
     state: State
@@ -73,6 +76,7 @@ class WrappedTurn:
     growing: PartId = PartId("")  # noqa: RUF009 - a text
     saved: float = 0.0
     due: bool = False
+    pause: float = LOOK_EVERY
 
     # --- its beginning -----------------------------------------------------------------------
 
@@ -179,10 +183,12 @@ class WrappedTurn:
         if not self.follows or self.open_calls:
             return
         tracking = self.state.tracking
+        begun = monotonic()
         if self.due:
             self.due = await tracking.step_ended(goes_on=True)
         else:
             await tracking.edited()
+        self.pause = max(LOOK_EVERY, (monotonic() - begun) * PAUSES)
 
     # --- its end -----------------------------------------------------------------------------
 

@@ -127,6 +127,7 @@ class Place:
     agent: RealAgent
     api: ModelApi
     folder: Path = field(init=False)
+    kills: int = 0
 
     def __post_init__(self) -> None:
         self.folder = self.root / "work"
@@ -206,6 +207,7 @@ async def started(place: Place, *, wrapped: bool = True) -> AsyncIterator[Desk]:
     around = [sys.executable, "-m", "sidecar", "wrap", "--"] if wrapped else []
     variables = place.agent.variables(home, place.api.origin)
     own = {"SIDECAR_DATA_DIR": str(place.data), MARK: str(home)}
+    done = False
     try:
         async with acp.spawn_agent_process(
             window,
@@ -221,6 +223,11 @@ async def started(place: Place, *, wrapped: bool = True) -> AsyncIterator[Desk]:
                     protocol_version=acp.PROTOCOL_VERSION, client_capabilities=FILES
                 )
             yield Desk(agent, process, window, about)
+            done = True
+    except ProcessLookupError:
+        # The SDK ends a process that may just have ended by itself.
+        if not done:
+            raise
     finally:
         await _ended(home)
 

@@ -20,6 +20,8 @@ from tests.benchmarks.turn_script import Edit, Read, Say, Shell  # noqa: E402 - 
 from tests.wrap.model_api import Act, Asked, Hold, ModelApi  # noqa: E402 - only where it is installed
 from tests.wrap.real_agents import AGENTS, LIMIT, Desk, Place, RealAgent, started  # noqa: E402 - only where it is installed
 
+KILLS = 5
+"""In a row, of one session."""
 PAGE = Path(__file__).parents[2] / "docs/how-to/wrap.md"
 WRITES = "SIDECAR_WRITE_DOCS"
 DIFFERS = re.compile(
@@ -150,68 +152,65 @@ def assert_told(agent: RealAgent, told: list[str]) -> None:
     assert cells[0] == cells[1], f"run with {WRITES}=1 and -n0"
 
 
-ROUNDS = int(os.environ.get("SIDECAR_WRAP_KILLS", "2"))
+CHAINS = int(os.environ.get("SIDECAR_WRAP_KILLS", "5")) // KILLS
 """For each agent."""
 
 
-@pytest.mark.parametrize("seed", range(ROUNDS))
-async def test_a_kill_loses_no_byte_of_the_users(seed: int, place: Place) -> None:
-    """Of agent, tap or recorder, in a turn or in a going back; then all goes on."""
+@pytest.mark.parametrize("seed", range(CHAINS))
+async def test_kills_lose_no_byte_of_the_users(seed: int, place: Place) -> None:
+    """Of agent, tap or recorder, in turns or in going back, one after the other."""
     chance = random.Random(seed * 31 + AGENTS.index(place.agent))
-    victims = (("agent",), ("tap",), ("recorder",), ("recorder", "tap"))[seed % 4]
-    amid_turn = chance.random() < 0.6
-    path, texts = str(place.file), {"one\ntwo\n", "one\nTWO\n"}
-    mine = place.folder / "mine.txt"
-    mine.write_text("mine\n")
-    async with started(place) as desk:
-        session = await desk.opened(place)
-        place.api.acts.extend(task(path))
-        turn = asyncio.ensure_future(desk.say(session, "edit a.txt"))
-        if not amid_turn:
-            await turn
-            await desk.recording(session)
-            turn = asyncio.ensure_future(desk.say(session, "/rollback 1 keep"))
-        await asyncio.sleep(chance.uniform(0, 2.5 if amid_turn else 0.15))
-        mine.write_text("mine, too\n")
-        await asyncio.sleep(chance.uniform(0, 0.3))
-        kill(desk, victims)
-        await asyncio.wait({turn}, timeout=LIMIT if victims == ("recorder",) else 5.0)
-        if victims == ("recorder",):
-            assert (await turn).stop_reason == "end_turn"
-            if amid_turn:
-                assert place.file.read_text() == "one\nTWO\n"
-        if victims == ("agent",):
-            async with asyncio.timeout(LIMIT):
-                assert await desk.process.wait() == -9
-        turn.cancel()
-    place.api.acts.clear()
-    assert place.file.read_text() in texts
-    assert mine.read_text() == "mine, too\n"
-    await goes_on(place, session, amid_turn=amid_turn)
-    assert mine.read_text() == "mine, too\n"
+    session = ""
+    for number in range(KILLS + 1):
+        async with started(place) as desk:
+            session = await goes_on(desk, place, session)
+            if number < KILLS:
+                await is_killed(desk, place, session, chance)
+        assert place.file.read_text() in ("one\ntwo\n", "one\nTWO\n")
+        assert (place.folder / "mine.txt").read_text() == f"mine {min(number, KILLS - 1)}\n"
 
 
-async def goes_on(place: Place, session: str, *, amid_turn: bool) -> None:
-    """A turn after the kill is recorded, and what it changed goes back alone."""
-    before = place.file.read_text()
-    async with started(place) as desk:
+async def goes_on(desk: Desk, place: Place, session: str) -> str:
+    """The session is there again, and what a turn changes goes back alone."""
+    known, path, before = False, str(place.file), place.file.read_text()
+    if session:
         with suppress(acp.RequestError):
             await desk.loaded(place, session)
-            shown = await desk.command(session, "/checkpoints")
-            assert amid_turn or "edit a.txt" in shown
-            if not amid_turn:
-                await desk.command(session, "/rollback 1 keep")
-                before = place.file.read_text()
-                assert before == "one\ntwo\n"
-                assert not (place.folder / "b.txt").exists()
-        if "edit a.txt" not in desk.window.said():
-            session = await desk.opened(place)
-        path = str(place.file)
-        place.api.acts.extend([Read(path), Edit(path, "one", "ONE"), Say("Yes.")])
-        await desk.say(session, "once more")
-        assert place.file.read_text() == before.replace("one", "ONE")
-        await desk.command(session, "/rollback 1 keep")
-        assert place.file.read_text() == before
+            known = "edit a.txt" in await desk.command(session, "/checkpoints")
+    # One that was killed before the agent had written its session is a new one.
+    session = session if known else await desk.opened(place)
+    place.api.acts.clear()
+    place.api.acts.extend([Read(path), Edit(path, "one", "ONE"), Say("Yes.")])
+    await desk.say(session, "once more")
+    assert place.file.read_text() == before.replace("one", "ONE")
+    await desk.command(session, "/rollback 1 keep")
+    assert place.file.read_text() == before
+    return session
+
+
+async def is_killed(desk: Desk, place: Place, session: str, chance: random.Random) -> None:
+    victims = chance.choice([("agent",), ("tap",), ("recorder",), ("recorder", "tap")])
+    in_turn = chance.random() < 0.6
+    place.file.write_text("one\ntwo\n")
+    place.api.acts.extend(task(str(place.file)))
+    turn = asyncio.ensure_future(desk.say(session, "edit a.txt"))
+    if not in_turn:
+        await turn
+        await desk.recording(session)
+        turn = asyncio.ensure_future(desk.say(session, "/rollback 1 keep"))
+    await asyncio.sleep(chance.uniform(0, 1.5 if in_turn else 0.15))
+    (place.folder / "mine.txt").write_text(f"mine {place.kills}\n")
+    await asyncio.sleep(chance.uniform(0, 0.3))
+    kill(desk, victims)
+    place.kills += 1
+    await asyncio.wait({turn}, timeout=LIMIT if victims == ("recorder",) else 3.0)
+    if victims == ("recorder",):
+        assert turn.result().stop_reason == "end_turn"
+        assert not in_turn or place.file.read_text() == "one\nTWO\n"
+    if victims == ("agent",):
+        async with asyncio.timeout(LIMIT):
+            assert await desk.process.wait() == -signal.SIGKILL
+    turn.cancel()
 
 
 def kill(desk: Desk, victims: tuple[str, ...]) -> None:
