@@ -884,6 +884,7 @@ class SessionExportParams(msgspec.Struct, rename="camel", kw_only=True):
     session_id: str
     path: str | msgspec.UnsetType = msgspec.UNSET
     overwrite: bool | msgspec.UnsetType = msgspec.UNSET
+    snapshots: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionExportResult(msgspec.Struct, rename="camel", kw_only=True):
@@ -913,6 +914,7 @@ class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
     content: str | msgspec.UnsetType = msgspec.UNSET
     path: str | msgspec.UnsetType = msgspec.UNSET
     cwd: str | msgspec.UnsetType = msgspec.UNSET
+    snapshots: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):

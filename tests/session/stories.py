@@ -36,8 +36,12 @@ async def story(desk: Desk, path: Path) -> list[Any]:
     done = await export_session(
         await desk.sessions.shared.ready(), session.id, str(path), overwrite=True
     )
-    things = [json.loads(line) for line in bundle_file.read(done.path)]
-    return things[:-1]
+    return things_of(done.path)
+
+
+def things_of(path: Path) -> list[Any]:
+    """The things of a bundle, but for its end."""
+    return [json.loads(line) for line in bundle_file.read(path)][:-1]
 
 
 def sealed(things: list[Any]) -> str:

@@ -1030,12 +1030,14 @@ export interface SessionHandoffResult {
  * Export a session to an absolute path of a file or folder.
  *
  * A folder gets a new file; so does the data folder's `exports` without a path. An existing file
- * is kept unless `overwrite` is true.
+ * is kept unless `overwrite` is true. With `snapshots`, what checkpoints need of files goes along:
+ * at most 64 MiB, but no file with a likely key.
  */
 export interface SessionExportParams {
   sessionId: string;
   path?: string;
   overwrite?: boolean;
+  snapshots?: boolean;
 }
 
 /**
@@ -1077,13 +1079,15 @@ export interface SessionArchiveResult {
  * Import a session from a file's absolute path, or its text as `content`.
  *
  * An absent format is detected. The session works in the folder `cwd`, by default the workspace
- * named by `initialize`; never in one named by the file.
+ * named by `initialize`; never in one named by the file. With `snapshots`, what a bundle says of
+ * files is believed, so that the session can go back in these, too.
  */
 export interface SessionImportParams {
   format?: BundleFormat;
   content?: string;
   path?: string;
   cwd?: string;
+  snapshots?: boolean;
 }
 
 /**

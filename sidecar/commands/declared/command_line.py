@@ -17,6 +17,8 @@ _FOUND = typer.Argument(
     autocompletion=session_ids,
 )
 _LAST_HELP = "The newest session of all."
+_FILES_GO = "With what its checkpoints need of files, but none with a likely key."
+_FILES_COME = "Go back in files, too, by what the file says of them: if you trust who wrote it."
 _OVERWRITE_HELP = "Replace a file that is there."
 
 
@@ -310,6 +312,7 @@ def _moving(app: typer.Typer) -> None:
         ] = None,
         last: Annotated[bool, typer.Option("--last", help=_LAST_HELP)] = False,
         overwrite: Annotated[bool, typer.Option("--overwrite", help=_OVERWRITE_HELP)] = False,
+        snapshots: Annotated[bool, typer.Option("--snapshots", help=_FILES_GO)] = False,
     ) -> None:
         """Write a session to a file for `sidecar import`, here or elsewhere.
 
@@ -317,7 +320,7 @@ def _moving(app: typer.Typer) -> None:
         """
         from sidecar.commands.upkeep.transfer_commands import write_out as export
 
-        sys.exit(export(session, path, last=last, overwrite=overwrite))
+        sys.exit(export(session, path, last=last, overwrite=overwrite, snapshots=snapshots))
 
     @app.command("import")
     def read_in(
@@ -335,11 +338,12 @@ def _moving(app: typer.Typer) -> None:
             Literal["sidecar", "claude-code", "codex", "opencode", "pi", "neutral"] | None,
             typer.Option("--format", help="What it is; else that is found out."),
         ] = None,
+        snapshots: Annotated[bool, typer.Option("--snapshots", help=_FILES_COME)] = False,
     ) -> None:
         """Make a session of a file: one of `sidecar export`, or another agent's recording."""
         from sidecar.commands.upkeep.transfer_commands import read_in as take_in
 
-        sys.exit(take_in(path, cwd or Path.cwd(), format_name))
+        sys.exit(take_in(path, cwd or Path.cwd(), format_name, snapshots=snapshots))
 
 
 def _leaving(app: typer.Typer) -> None:

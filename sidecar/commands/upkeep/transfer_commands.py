@@ -22,7 +22,9 @@ LISTED = 20
 """Recordings of a folder that are shown to choose from."""
 
 
-def write_out(name: str | None, path: Path | None, *, last: bool, overwrite: bool) -> int:
+def write_out(
+    name: str | None, path: Path | None, *, last: bool, overwrite: bool, snapshots: bool
+) -> int:
     target = None if path is None else path.absolute()
     try:
         session = whole_id(name, last=last)
@@ -31,14 +33,18 @@ def write_out(name: str | None, path: Path | None, *, last: bool, overwrite: boo
 
     async def work(client: Client, console: Console) -> None:
         with console.status("writing"):
-            done = await client.session.export(session, target, overwrite=overwrite)
+            done = await client.session.export(
+                session, target, overwrite=overwrite, snapshots=snapshots
+            )
         console.print(shown(f"{done.path}  ({_size(done.size)})"), soft_wrap=True)
         say_each(console, done.notes)
 
     return _run(work)
 
 
-def read_in(path: Path | None, cwd: Path, format_name: BundleFormat | None) -> int:
+def read_in(
+    path: Path | None, cwd: Path, format_name: BundleFormat | None, *, snapshots: bool
+) -> int:
     if path is None or path.is_dir():
         path = _chosen([path] if path else agent_folders(Path.home(), os.environ))
         if path is None:
@@ -49,7 +55,9 @@ def read_in(path: Path | None, cwd: Path, format_name: BundleFormat | None) -> i
 
     async def work(client: Client, console: Console) -> None:
         with console.status("reading"):
-            made = await client.session.import_(source, format=format_name, cwd=folder)
+            made = await client.session.import_(
+                source, format=format_name, cwd=folder, snapshots=snapshots
+            )
         console.print(shown(f"{made.session_id}  ({made.format})"), soft_wrap=True)
         say_each(console, made.notes)
 

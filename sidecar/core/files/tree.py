@@ -11,10 +11,13 @@ SnapshotId = NewType("SnapshotId", int)
 
 EntryKind: TypeAlias = Literal["file", "folder", "link"]
 ChangeKind: TypeAlias = Literal["created", "edited", "deleted", "mode", "replaced", "seen", "lost"]
-Loss: TypeAlias = Literal["large", "full", "unreadable", "unstable", "unread", "ignored"]
+Loss: TypeAlias = Literal[
+    "large", "full", "unreadable", "unstable", "unread", "ignored", "withheld"
+]
 """Why a content cannot be restored. `large`: over a file's limit. `full`: over a snapshot's or
 workspace's. `unreadable`: no right to read. `unstable`: changed whenever read. `unread`: changed
-before its first reading. `ignored`: by the rules of that time."""
+before its first reading. `ignored`: by the rules of that time. `withheld`: it did
+not come along from another machine."""
 
 _FORMAT = 0o170000
 _FOLDER = 0o040000

@@ -215,6 +215,8 @@ def _why(entry: TreeEntry, choices: Choices) -> str:
             return "it changed whenever it was read"
         case "unread":
             return "it changed before it was first read"
+        case "withheld":
+            return "it did not come along from another machine"
         case "ignored" | None:
             return "the ignore rules left it out"
 

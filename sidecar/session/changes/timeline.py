@@ -18,11 +18,15 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """A message or restore with its file changes; `told` if a message has a patch part."""
+    """A message or restore with its file changes; `told` if a message has a patch part.
+
+    `untold`: files changed, and what is not known, as it did not come from another machine.
+    """
 
     of: Message | Restored
     sets: tuple[ChangeSet, ...]
     told: bool
+    untold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +105,9 @@ class Timeline:
         return tuple(one for event in self.events[place:] for one in event.sets)
 
     def follows_files(self, place: int) -> bool:
-        """Whether an earlier message has a patch, so later changes are known."""
-        return any(event.told for event in self.events[:place])
+        """Whether an earlier message has a patch, and all later changes are known."""
+        known = any(event.told for event in self.events[:place])
+        return known and not any(event.untold for event in self.events[place:])
 
     def beside(self, place: int) -> tuple[str, ...] | None:
         """Names what snapshots left out as the turn before `place` began; `None` if unknown."""
@@ -200,9 +205,13 @@ def _in_order(
 
 def _event(of: Message | Restored, read: ReadSets) -> TimelineEvent:
     if isinstance(of, Restored):
-        return TimelineEvent(of, of.sets, False)
-    found = [patch_of(p, read) for p in of.parts if isinstance(p, PatchPart) and p.detail]
-    return TimelineEvent(of, tuple(one for patch in found for one in patch.sets), bool(found))
+        acted = any(fate in ("restored", "merged", "partly") for _, fate in of.fates)
+        return TimelineEvent(of, of.sets, False, acted and not of.sets)
+    patches = [part for part in of.parts if isinstance(part, PatchPart)]
+    found = [patch_of(part, read) for part in patches if part.detail]
+    untold = any(part.files and not part.detail for part in patches)
+    sets = tuple(one for patch in found for one in patch.sets)
+    return TimelineEvent(of, sets, bool(found), untold)
 
 
 def _naming(records: Sequence[LogRecord]) -> Mapping[str, tuple[int, int]]:

@@ -64,7 +64,8 @@ def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
 
 
 def newest(log: "SessionLog") -> SnapshotId | None:
-    told = [patch.at for _, patch in patches(log.messages)]
+    # What came from another machine has no number here.
+    told = [patch.at for _, patch in patches(log.messages) if patch.at]
     reached = RestoreRecord | ReachedRecord
     known = (record.snapshot for record in log.records if isinstance(record, reached))
     told += [SnapshotId(at) for at in known if at is not None]

@@ -86,6 +86,9 @@ class FilePlans:
         told = every if redone is None else (*every, redone)
         changes = [change for one in told for change in one.changes]
         named = {p for change in changes for p in (change.path, change.source) if p is not None}
+        if any((one := made.entry(path)) and one.lost == "unread" for path in named):
+            # Of a folder that was never looked at, as of a session from another machine.
+            await made.ready()
         paths = wish.paths
         meant = None if paths is None else {p for given in paths for p in paths_of(given, named)}
         inside = _inside(os.fsencode(made.root))

@@ -19,7 +19,7 @@ from sidecar.core.errors import (
     StorageFailed,
     UnknownSession,
 )
-from sidecar.core.parts import Message, Millis, SessionId, ToolPart
+from sidecar.core.parts import Message, Millis, PatchPart, SessionId, ToolPart
 from sidecar.session.compaction import milestones
 from sidecar.session.transfer.bundle_export import ALL, SUFFIX, with_output
 from sidecar.session.transfer.removed_words import leave_word, take_word_back
@@ -29,7 +29,7 @@ from sidecar.store.connection.store_files import ARCHIVE, make_folder, sync_fold
 from sidecar.store.content.changes import weight
 from sidecar.store.content.removal import DELETED
 from sidecar.store.format.bundles import Bundle, lines_of, read_lines
-from sidecar.store.format.rows import whole_output
+from sidecar.store.format.rows import blobs_of, whole_output
 from sidecar.store.format.values import (
     AppendRecord,
     Owner,
@@ -146,6 +146,13 @@ async def _bundle(store: Store, session_id: SessionId, now: Millis) -> Bundle:
     # One of which nothing is known cannot be named, for nothing in a bundle may be missing.
     named = {name: name for name in (*there, *gone)}
     facts = await store.facts.find(session_id=session_id, limit=ALL)
+    kept = {
+        name
+        for message in stored.messages
+        for part in message.parts
+        if isinstance(part, PatchPart)
+        for name in blobs_of(part)
+    }
     return Bundle(
         stored.session,
         tuple(
@@ -157,6 +164,7 @@ async def _bundle(store: Store, session_id: SessionId, now: Millis) -> Bundle:
         tuple(one.fact for one in facts),
         now,
         gone=gone,
+        files=await store.logs.contents(sorted(kept)) if kept else None,
     )
 
 
@@ -296,7 +304,7 @@ async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
 def _changes(stored: Stored, bundle: Bundle) -> Iterable[StoreChange]:
     row = stored.session
     yield PutSession(row)
-    for name, data in bundle.outputs.items():
+    for name, data in {**bundle.outputs, **(bundle.files or {})}.items():
         yield PutBlob(name, data)
     for message in stored.messages:
         yield PutMessage(row.id, replace(message, parts=()))

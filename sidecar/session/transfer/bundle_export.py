@@ -1,9 +1,10 @@
 """Exports sessions: only durable, settled content, and no likely key."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
@@ -21,6 +22,14 @@ from sidecar.core.text.redaction import SHORTEST, Redaction, secrets_in
 from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.fork import ForkCut, cut_at, settings_at
 from sidecar.session.log.losses import unsigned
+from sidecar.session.transfer.bundle_files import (
+    held_contents,
+    leaving,
+    with_entries,
+    with_records,
+    withheld_in,
+    without_keys,
+)
 from sidecar.session.transfer.bundle_screen import without_files, without_snapshots
 from sidecar.store.connection import bundle_file
 from sidecar.store.connection.store_files import EXPORTS, make_folder
@@ -37,6 +46,14 @@ FILES_LEFT_OUT = (
     "The contents of the folder's files are not in it: a session that is imported from it can go "
     "back in the conversation, but not in files, to what was before."
 )
+FILES_GO = (
+    "What {count} states of files held is in it ({size:,} bytes): who takes it in with snapshots "
+    "can go back in files, where these are there as they were."
+)
+FILES_WITHHELD = (
+    "{count} more are left out: a likely key is in them, they are too large, or they are not "
+    "stored any more."
+)
 SUBTASKS_LEFT_OUT = "What its subtasks said on their way is not in it, only what they answered."
 
 
@@ -51,24 +68,31 @@ class Exported:
 
 
 async def export_session(
-    environment: Environment, session_id: SessionId, path: str | None, *, overwrite: bool
+    environment: Environment,
+    session_id: SessionId,
+    path: str | None,
+    *,
+    overwrite: bool,
+    snapshots: bool = False,
 ) -> Exported:
     """Writes a durable file whole; `path` is a file or folder, by default in `EXPORTS`.
+
+    With `snapshots`, what its checkpoints need of files goes along.
 
     Raises UnknownSession, BadRequest for a path that exists or cannot be written, StorageFailed.
     """
     store, now = environment.store, environment.clock.now()
     stored = await store.logs.load(session_id)
     target = await asyncio.to_thread(_target, store.folder / EXPORTS, session_id, path, now)
-    bundle = await gathered(store, stored, cut_at(stored, None), now)
+    bundle = await gathered(store, stored, cut_at(stored, None), now, {} if snapshots else None)
     redaction = Redaction(known_secrets(environment))
 
-    def write() -> tuple[int, int]:
+    def write() -> tuple[int, Bundle]:
         clean = cleaned(bundle, redaction)
-        return bundle_file.write(target, lines_of(clean), replace=overwrite), clean.redacted
+        return bundle_file.write(target, lines_of(clean), replace=overwrite), clean
 
     try:
-        size, redacted = await asyncio.to_thread(write)
+        size, clean = await asyncio.to_thread(write)
     except FileExistsError:
         raise BadRequest(
             f"{target} is there already: choose another path, or set overwrite", "params.path"
@@ -76,25 +100,37 @@ async def export_session(
     except OSError as error:
         why = error.strerror or str(error)
         raise BadRequest(f"{target} cannot be written: {why}", "params.path") from error
-    return Exported(target, size, redacted, tuple(_notes(stored, bundle, redacted)))
+    return Exported(target, size, clean.redacted, tuple(_notes(stored, clean)))
 
 
-async def gathered(store: Store, stored: Stored, cut: ForkCut, now: Millis) -> Bundle:
-    """Bundles the cut part with outputs and facts, uncleaned."""
+async def gathered(
+    store: Store,
+    stored: Stored,
+    cut: ForkCut,
+    now: Millis,
+    known: Mapping[str, bytes] | None = None,
+) -> Bundle:
+    """Bundles the cut part with outputs and facts, uncleaned.
+
+    With `known`, what files held, too, but for these contents, which are there already.
+    """
     names = {whole_output(part) for message in cut.messages for part in message.parts} - {None}
     session_id, rows = stored.session.id, store.outputs
     outputs = {name: await rows.read(name) for name in names if name is not None}
     gone = await rows.gone_of(session_id)
     found = await store.facts.find(session_id=session_id, limit=ALL)
     row = replace(stored.session, revision=cut.until, settings=settings_at(stored, cut.until))
+    records = tuple(record for record in stored.records if record.revision <= cut.until)
+    files = None if known is None else await held_contents(store, cut.messages, records, known)
     return Bundle(
         replace(row, turns=len({message.turn_id for message in cut.messages})),
         cut.messages,
-        tuple(record for record in stored.records if record.revision <= cut.until),
+        records,
         {name: data for name, data in outputs.items() if data is not None},
         tuple(one.fact for one in found if cut.before is None or one.fact.at < cut.before),
         now,
         gone={name: gone[name] for name, data in outputs.items() if data is None and name in gone},
+        files=files,
     )
 
 
@@ -134,8 +170,13 @@ def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis)
     return next(folder / name for name in names if not (folder / name).exists())
 
 
-def cleaned(bundle: Bundle, redaction: Redaction) -> Bundle:
-    """Removes keys and files' contents. Blocks."""
+def cleaned(bundle: Bundle, redaction: Redaction, known: Collection[str] = ()) -> Bundle:
+    """Removes keys, and files' contents or those with keys; `known` are there already. Blocks."""
+    files = None if bundle.files is None else without_keys(bundle.files, redaction)
+    part_leaves, record_leaves = without_snapshots, without_files
+    if files is not None:
+        entry = leaving({*files, *known})
+        part_leaves, record_leaves = partial(with_entries, entry), partial(with_records, entry)
     outputs: dict[str, bytes] = {}
     renamed = {name: name for name in bundle.gone}
     for name, data in bundle.outputs.items():
@@ -148,13 +189,12 @@ def cleaned(bundle: Bundle, redaction: Redaction) -> Bundle:
         replace(
             message,
             parts=tuple(
-                with_output(redaction.value(without_snapshots(part)), renamed)
-                for part in message.parts
+                with_output(redaction.value(part_leaves(part)), renamed) for part in message.parts
             ),
         )
         for message in bundle.messages
     ]
-    records = [redaction.value(write(without_files(read(record)))) for record in bundle.records]
+    records = [redaction.value(write(record_leaves(read(record)))) for record in bundle.records]
     row, facts = redaction.value(bundle.session), redaction.value(bundle.facts)
     if redaction.count:
         # What was thought is signed for the text as it was, and would be refused with another.
@@ -168,6 +208,7 @@ def cleaned(bundle: Bundle, redaction: Redaction) -> Bundle:
         bundle.made,
         redaction.count,
         bundle.gone,
+        files,
     )
 
 
@@ -183,8 +224,21 @@ def with_output(part: Part, renamed: Mapping[str, str]) -> Part:
             return part
 
 
-def _notes(stored: Stored, bundle: Bundle, redacted: int) -> Iterable[str]:
-    yield FILES_LEFT_OUT
+def files_told(bundle: Bundle) -> Iterable[str]:
+    """Says what of files is in a cleaned bundle, and how much is not."""
+    assert bundle.files is not None
+    size = sum(map(len, bundle.files.values()))
+    yield FILES_GO.format(count=len(bundle.files), size=size)
+    if left := withheld_in(bundle.messages):
+        yield FILES_WITHHELD.format(count=left)
+
+
+def _notes(stored: Stored, bundle: Bundle) -> Iterable[str]:
+    redacted = bundle.redacted
+    if bundle.files is None:
+        yield FILES_LEFT_OUT
+    else:
+        yield from files_told(bundle)
     if any(isinstance(part, SubtaskPart) for m in bundle.messages for part in m.parts):
         yield SUBTASKS_LEFT_OUT
     if stored.problems:

@@ -4,6 +4,7 @@ All is checked and assembled before one transaction stores it.
 """
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -15,7 +16,7 @@ from sidecar.config.provider_settings import keeps_providers
 from sidecar.core.conversation.turns import first_line
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import SessionId, SubtaskPart
-from sidecar.core.text.visible import mended, whole_letters
+from sidecar.core.text.visible import mended, visible, whole_letters
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import checked_folder
@@ -53,6 +54,15 @@ FILES_STAY = (
     "Files were not in the bundle: in what was before the import, this session can go back in the "
     "conversation, but not in files."
 )
+FILES_CAME = (
+    "What {count} states of files held came along: going back in files brings them into this "
+    "folder, where it is as it was there."
+)
+FILES_LATER = "No going back to what runs or is obeyed later: {paths}."
+FILES_THERE = (
+    "It has what files held: import it with snapshots, if you trust who wrote it, to go back in "
+    "files, too."
+)
 TOOLS_ASK = (
     "Its editor's own tools and those of MCP servers ask before each call here, whatever they "
     "were said to do; what describes them to the model came with the bundle."
@@ -87,9 +97,14 @@ class Imported:
 
 
 async def import_session(
-    environment: Environment, source: ImportSource, cwd: str | None, root: Path | None
+    environment: Environment,
+    source: ImportSource,
+    cwd: str | None,
+    root: Path | None,
+    *,
+    snapshots: bool = False,
 ) -> Imported:
-    """Imports a whole session durably.
+    """Imports a whole session durably, with what a bundle says of files if `snapshots`.
 
     The folder is `cwd`, else the workspace `root`, never one named by the file. Raises BadRequest
     for a refused file, StorageFailed; nothing was stored then.
@@ -102,7 +117,7 @@ async def import_session(
     try:
         ours = await asyncio.to_thread(bundle_file.is_bundle, given)
         if ours and source.format in ("", OURS):
-            return await _take_bundle(environment, work, given, folder)
+            return await _take_bundle(environment, work, given, folder, snapshots=snapshots)
         if source.format == OURS:
             raise BadRequest(
                 "this is no bundle of Sidecar: leave format out, so that it is found out, or "
@@ -134,7 +149,12 @@ def _given(source: ImportSource) -> Path | bytes:
 
 
 async def _take_bundle(
-    environment: Environment, work: ImportWork, given: Path | bytes, folder: str
+    environment: Environment,
+    work: ImportWork,
+    given: Path | bytes,
+    folder: str,
+    *,
+    snapshots: bool,
 ) -> Imported:
     own = environment.store.folder
     if isinstance(given, Path) and await asyncio.to_thread(is_own, own, given):
@@ -142,8 +162,14 @@ async def _take_bundle(
         if back is not None:
             return Imported(back.id, back.revision, OURS, (BACK.format(path=given),))
     here = await head_of(environment, folder)
-    screen = await work.run(lambda: screened(read_lines(work.each(bundle_file.read(given))), here))
-    return await take_screened(environment, work, screen, folder)
+
+    def read() -> tuple[Screened, bool]:
+        bundle = read_lines(work.each(bundle_file.read(given)))
+        return screened(bundle, here, snapshots=snapshots), bundle.files is not None
+
+    screen, had = await work.run(read)
+    made = await take_screened(environment, work, screen, folder)
+    return replace(made, notes=(*made.notes, FILES_THERE)) if had and not snapshots else made
 
 
 async def head_of(environment: Environment, folder: str) -> OwnHead:
@@ -187,7 +213,8 @@ async def take_screened(
 def _changes(stored: Stored, bundle: Bundle) -> list[StoreChange]:
     row = stored.session
     changes: list[StoreChange] = [PutSession(row)]
-    changes += [PutBlob(name, data) for name, data in bundle.outputs.items()]
+    contents = {**bundle.outputs, **(bundle.files or {})}
+    changes += [PutBlob(name, data) for name, data in contents.items()]
     for message in stored.messages:
         changes.append(PutMessage(row.id, replace(message, parts=())))
         changes += gone_outputs(row.id, message, bundle)
@@ -204,8 +231,17 @@ def _may_choose(config: Config, model: str) -> bool:
     return keeps and not config.provider.base_url
 
 
+def files_taken(screen: Screened) -> Iterator[str]:
+    if screen.bundle.files is None:
+        yield FILES_STAY
+        return
+    yield FILES_CAME.format(count=len(screen.bundle.files))
+    if screen.paths_left:
+        yield FILES_LATER.format(paths=", ".join(map(visible, sorted(screen.paths_left)[:5])))
+
+
 def _notes(screen: Screened, folder: str) -> list[str]:
-    bundle, notes = screen.bundle, [FILES_STAY]
+    bundle, notes = screen.bundle, list(files_taken(screen))
     if screen.retold:
         notes.append(RETOLD)
     if screen.model_left:

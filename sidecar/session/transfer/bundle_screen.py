@@ -33,6 +33,7 @@ from sidecar.session.epochs.static_prompt import (
 )
 from sidecar.session.lifecycle.config_options import EFFORTS
 from sidecar.session.log.losses import unsigned
+from sidecar.session.transfer.bundle_files import Arriving
 from sidecar.session.transfer.taken_recording import RECORDED, RECORDING
 from sidecar.store.format.bundles import LATEST, Bundle
 from sidecar.store.format.log_records import MOST
@@ -70,21 +71,25 @@ class OwnHead:
 class Screened:
     """A safe bundle; `retold` if system text or our tools' texts were replaced.
 
-    `model_left` names a model that may not be asked here.
+    `model_left` names a model that may not be asked here, `paths_left` files that stay out of what
+    can be gone back to.
     """
 
     bundle: Bundle
     retold: bool
     model_left: str = ""
+    paths_left: frozenset[str] = frozenset()
 
 
-def screened(bundle: Bundle, here: OwnHead) -> Screened:
+def screened(bundle: Bundle, here: OwnHead, *, snapshots: bool = False) -> Screened:
     """Removes what is active or points elsewhere; sets our head of prompts.
+
+    With `snapshots` what the bundle says of files is taken, where the user wants so.
 
     Raises BadRequest for content impossible in an export.
     """
     try:
-        return _screened(bundle, here)
+        return _screened(bundle, here, Arriving(bundle.files or {}) if snapshots else None)
     except ValueError as error:
         raise odd(f"a record is not as Sidecar writes it ({error})") from error
 
@@ -97,7 +102,9 @@ def odd(why: str) -> BadRequest:
     )
 
 
-def _screened(bundle: Bundle, here: OwnHead) -> Screened:
+def _screened(bundle: Bundle, here: OwnHead, files: Arriving | None) -> Screened:
+    if bundle.files is None:
+        files = None
     parts = {part.id for message in bundle.messages for part in message.parts}
     for message in bundle.messages:
         _check_message(message)
@@ -113,7 +120,9 @@ def _screened(bundle: Bundle, here: OwnHead) -> Screened:
     ]
     retold = _heads(told) != _heads(records)
     messages = tuple(
-        replace(message, parts=tuple(map(without_snapshots, message.parts)))
+        replace(
+            message, parts=tuple(map(files.part if files else without_snapshots, message.parts))
+        )
         # Thinking is bound to the text before it.
         for message in (map(unsigned, bundle.messages) if retold else bundle.messages)
     )
@@ -124,12 +133,15 @@ def _screened(bundle: Bundle, here: OwnHead) -> Screened:
         settings["model"] = here.model
     row = replace(row, title=whole_letters(mended(row.title), TITLE), settings=settings)
     harmless = tuple(
-        write(without_files(record))
+        write((files.record if files else without_files)(record))
         for record in told
         if not isinstance(record, PinRecord) or record.part_id in parts
     )
-    taken = replace(bundle, session=row, messages=messages, records=harmless)
-    return Screened(taken, retold, left)
+    taken = replace(bundle, session=row, messages=messages, records=harmless, files=None)
+    if files:
+        messages, kept = files.held(messages)
+        taken = replace(taken, messages=messages, files=kept)
+    return Screened(taken, retold, left, frozenset(files.left if files else ()))
 
 
 def without_snapshots(part: Part) -> Part:

@@ -1,7 +1,7 @@
 """Store changes in SQL, in the caller's transaction."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, assert_never
 
 from sidecar.core.errors import StorageFailed
@@ -123,10 +123,10 @@ def _put_part(con: sqlite3.Connection, put: PutPart) -> None:
             body = excluded.body, hash = excluded.hash""",
         (put.session_id, put.part.id, put.message_id, put.position, packed.body, packed.hash),
     )
-    part, whole = put.part, rows.whole_output(put.part)
-    if isinstance(part, ToolPart) and whole and not note_output(con, put.session_id, part):
-        whole = None
-    _hold(con, put.session_id, f"part:{part.id}", packed, whole)
+    part, more = put.part, rows.blobs_of(put.part)
+    if isinstance(part, ToolPart) and more and not note_output(con, put.session_id, part):
+        more = set()
+    _hold(con, put.session_id, f"part:{part.id}", packed, more)
 
 
 def _append_record(con: sqlite3.Connection, session_id: SessionId, record: Record) -> None:
@@ -153,9 +153,9 @@ def _hold(
     session_id: SessionId,
     holder: str,
     packed: Packed,
-    whole: str | None = None,
+    more: Collection[str] = (),
 ) -> None:
     for name, data in packed.blobs:
         put_blob(con, name, data)
     names = {name for name, _ in packed.blobs}
-    refer(con, session_id, holder, names if whole is None else names | {whole})
+    refer(con, session_id, holder, names | {*more})

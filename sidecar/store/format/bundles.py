@@ -2,7 +2,8 @@
 
 First `{"sidecar":"bundle","version":1,…}`, last `{"end":{"lines","hash"}}`, with chained hashes.
 Between, a line each: a `session`, `message`, `part` (of the message before), `record`, `fact`,
-`gone` (a removed output), or piece of an `output`. Checks form, not meaning.
+`gone` (a removed output), or piece of an `output` or, in version 2, of what a `file` held. Checks
+form, not meaning.
 """
 
 import json
@@ -23,6 +24,8 @@ from sidecar.store.format.packing import Plain, decode_text, encode_text
 from sidecar.store.format.values import REASONS, Gone, Record, SessionRow
 
 VERSION = 1
+WITH_FILES = 2
+"""The version of those that have contents of files."""
 HEAD = b'{"sidecar":"bundle",'
 """The beginning of every bundle, in all versions."""
 PIECE = 1024 * 1024
@@ -40,9 +43,10 @@ _DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A session without contents of files.
+    """A session; `outputs` and removed ones (`gone`) are by hash.
 
-    `outputs` and removed ones (`gone`) are by hash. `redacted`: number of likely keys removed.
+    `redacted`: number of likely keys removed. `files`: what files held, by hash; `None`: nothing
+    is said of that.
     """
 
     session: SessionRow
@@ -53,6 +57,7 @@ class Bundle:
     made: Millis = 0
     redacted: int = 0
     gone: Mapping[str, Gone] = field(default_factory=dict)
+    files: Mapping[str, bytes] | None = None
 
 
 def lines_of(bundle: Bundle) -> Iterator[bytes]:
@@ -81,10 +86,10 @@ def read_lines(lines: Iterable[bytes]) -> Bundle:
 def _things(bundle: Bundle) -> Iterator[dict[str, object]]:
     yield {
         "sidecar": "bundle",
-        "version": VERSION,
+        "version": VERSION if bundle.files is None else WITH_FILES,
         "made": bundle.made,
         "redacted": bundle.redacted,
-        "leftOut": ["snapshots"],
+        "leftOut": ["snapshots"] if bundle.files is None else [],
     }
     yield _of("session", rows.session_fields(bundle.session))
     for message in bundle.messages:
@@ -96,6 +101,8 @@ def _things(bundle: Bundle) -> Iterator[dict[str, object]]:
         yield _of("gone", {"hash": name, "at": what.at, "why": what.why, "bound": what.bound})
     for name, data in bundle.outputs.items():
         yield from (_of("output", piece) for piece in _pieces(name, data))
+    for name, data in (bundle.files or {}).items():
+        yield from (_of("file", piece) for piece in _pieces(name, data))
 
 
 def _of(kind: str, fields: object) -> dict[str, object]:
@@ -127,6 +134,7 @@ class _Reader:
     _facts: list[Fact] = field(default_factory=list)
     _outputs: dict[str, list[bytes]] = field(default_factory=dict)
     _gone: dict[str, Gone] = field(default_factory=dict)
+    _files: dict[str, list[bytes]] = field(default_factory=dict)
     _ids: set[str] = field(default_factory=set)
     _values: int = 0
     _ended: bool = False
@@ -155,8 +163,9 @@ class _Reader:
                 "params.path",
             )
         outputs = {name: b"".join(pieces) for name, pieces in self._outputs.items()}
-        if any(digest(data) != name for name, data in outputs.items()):
-            raise BodyBroken("an output has not the hash that it is kept under")
+        files = {name: b"".join(pieces) for name, pieces in self._files.items()}
+        if any(digest(data) != name for name, data in (*outputs.items(), *files.items())):
+            raise BodyBroken("a content has not the hash that it is kept under")
         messages = tuple(replace(m, parts=tuple(parts)) for m, parts in self._messages)
         named = {rows.whole_output(part) for message in messages for part in message.parts}
         if named - {None} != outputs.keys() | self._gone.keys():
@@ -170,7 +179,12 @@ class _Reader:
             _time(self._head.number("made", 0)),
             max(0, self._head.number("redacted", 0)),
             self._gone,
+            files if self._has_files else None,
         )
+
+    @property
+    def _has_files(self) -> bool:
+        return self._head is not None and self._head.number("version") == WITH_FILES
 
     def _begin(self, thing: Fields) -> None:
         if thing.content.get("sidecar") != "bundle":
@@ -179,10 +193,10 @@ class _Reader:
                 "first, with `zstd -d`",
                 "params.path",
             )
-        if thing.number("version") != VERSION:
+        if thing.number("version") not in (VERSION, WITH_FILES):
             raise BadRequest(
                 f"this bundle has version {thing.number('version')}, and this Sidecar reads "
-                f"version {VERSION}: update Sidecar, then import it",
+                f"versions up to {WITH_FILES}: update Sidecar, then import it",
                 "params.path",
             )
         self._head = thing
@@ -215,6 +229,8 @@ class _Reader:
                 self._gone[given.text("hash")] = Gone(_time(given.number("at")), why, bound)
             case "output":
                 self._outputs.setdefault(given.text("hash"), []).append(_piece(given))
+            case "file" if self._has_files:
+                self._files.setdefault(given.text("hash"), []).append(_piece(given))
             case "end":
                 self._end(given)
             case _:

@@ -37,6 +37,9 @@ from sidecar.store.format.fields import BodyBroken, Fields
 from sidecar.store.format.packing import Packed, Plain, ReadBlob, pack, unpack
 from sidecar.store.format.values import Record, SessionRow
 
+KEPT = "kept"
+"""In a patch's detail: hashes of contents that came from another machine, kept with the part."""
+
 ROLES: tuple[Role, ...] = get_args(Role)
 STATUSES: tuple[MessageStatus, ...] = get_args(MessageStatus)
 SOURCES: tuple[TextSource, ...] = get_args(TextSource)
@@ -138,6 +141,15 @@ def whole_output(part: Part) -> str | None:
     if not isinstance(part, ToolPart) or not isinstance(part.state, ToolCompleted | ToolError):
         return None
     return None if part.state.output is None else part.state.output.whole
+
+
+def blobs_of(part: Part) -> set[str]:
+    """Contents that a part keeps: its whole output, or what came with a patch from elsewhere."""
+    if isinstance(part, PatchPart):
+        kept = part.detail.get(KEPT)
+        return {one for one in kept if isinstance(one, str)} if isinstance(kept, list) else set()
+    whole = whole_output(part)
+    return set() if whole is None else {whole}
 
 
 def part_fields(part: Part) -> dict[str, Plain]:

@@ -8,11 +8,13 @@ from functools import partial
 from typing import TypeAlias, TypeVar
 
 from sidecar.core.parts import (
+    Json,
     Message,
     MessageId,
     Millis,
     Part,
     PartId,
+    PatchPart,
     SessionId,
     ToolCompleted,
     ToolError,
@@ -257,6 +259,11 @@ def _with_known_output(con: sqlite3.Connection, log: Log, told: str, part: Part)
     # The model saw only the part's own text, and that stays.
     name = rows.whole_output(part)
     known = "SELECT 1 FROM blob WHERE hash = ?"
+    if isinstance(part, PatchPart) and (kept := rows.blobs_of(part)):
+        there: list[Json] = [o for o in sorted(kept) if con.execute(known, (o,)).fetchone()]
+        if len(there) < len(kept):
+            log.notes.append(f"{told}: contents of files that it kept are lost")
+        return replace(part, detail={**part.detail, rows.KEPT: there})
     if name is None or con.execute(known, (name,)).fetchone() is not None:
         return part
     if gone_by_hash(con, name) is not None:

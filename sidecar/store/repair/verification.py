@@ -249,8 +249,7 @@ def _read_message(body: bytes, read: ReadBlob) -> tuple[str, set[str]]:
 
 def _read_part(body: bytes, read: ReadBlob) -> tuple[str, set[str]]:
     part = rows.decode_part(body, read)
-    whole = rows.whole_output(part)
-    return f"part:{part.id}", set() if whole is None else {whole}
+    return f"part:{part.id}", rows.blobs_of(part)
 
 
 def _read_record(body: bytes, read: ReadBlob) -> tuple[str, set[str]]:

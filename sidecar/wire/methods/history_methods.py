@@ -51,6 +51,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             SessionId(params.session_id),
             given(params.path),
             overwrite=params.overwrite is True,
+            snapshots=params.snapshots is True,
         )
         return {
             "path": str(done.path),
@@ -75,7 +76,11 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
     async def read_in(_: Connection, params: SessionImportParams, __: Ticket) -> Json:
         source = ImportSource(given(params.path), given(params.content), given(params.format) or "")
         made = await import_session(
-            await sessions.shared.ready(), source, given(params.cwd), sessions.shared.root
+            await sessions.shared.ready(),
+            source,
+            given(params.cwd),
+            sessions.shared.root,
+            snapshots=params.snapshots is True,
         )
         return {
             "sessionId": made.session_id,

@@ -58,7 +58,7 @@ def test_an_empty_output_is_kept() -> None:
 
 
 BROKEN: dict[str, tuple[Callable[[list[Any]], object], str]] = {
-    "a newer version": (lambda t: t[0].update(version=2), "update Sidecar"),
+    "a newer version": (lambda t: t[0].update(version=3), "update Sidecar"),
     "another file": (lambda t: t[0].update(sidecar="other"), "no bundle"),
     "no session": (lambda t: t.pop(1), "cut off"),
     "two sessions": (lambda t: t.insert(1, t[1]), "no 'session' here"),

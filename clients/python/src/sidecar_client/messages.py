@@ -1204,12 +1204,14 @@ class SessionExportParams(msgspec.Struct, rename="camel", kw_only=True):
     """Export a session to an absolute path of a file or folder.
 
     A folder gets a new file; so does the data folder's `exports` without a path. An existing file
-    is kept unless `overwrite` is true.
+    is kept unless `overwrite` is true. With `snapshots`, what checkpoints need of files goes along:
+    at most 64 MiB, but no file with a likely key.
     """
 
     session_id: str
     path: str | msgspec.UnsetType = msgspec.UNSET
     overwrite: bool | msgspec.UnsetType = msgspec.UNSET
+    snapshots: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionExportResult(msgspec.Struct, rename="camel", kw_only=True):
@@ -1253,13 +1255,15 @@ class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
     """Import a session from a file's absolute path, or its text as `content`.
 
     An absent format is detected. The session works in the folder `cwd`, by default the workspace
-    named by `initialize`; never in one named by the file.
+    named by `initialize`; never in one named by the file. With `snapshots`, what a bundle says of
+    files is believed, so that the session can go back in these, too.
     """
 
     format: BundleFormat | msgspec.UnsetType = msgspec.UNSET
     content: str | msgspec.UnsetType = msgspec.UNSET
     path: str | msgspec.UnsetType = msgspec.UNSET
     cwd: str | msgspec.UnsetType = msgspec.UNSET
+    snapshots: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):

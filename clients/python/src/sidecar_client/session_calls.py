@@ -154,11 +154,22 @@ class SessionCalls(StoredSessionCalls, SyncCalls):
         return await self._caller.call("session/handoff", params, SessionHandoffResult)
 
     async def export(
-        self, session_id: str, path: str | Path | None = None, *, overwrite: bool = False
+        self,
+        session_id: str,
+        path: str | Path | None = None,
+        *,
+        overwrite: bool = False,
+        snapshots: bool = False,
     ) -> SessionExportResult:
-        """Export a session to a file, or to a new file in a folder or the data folder."""
+        """Export a session to a file, or to a new file in a folder or the data folder.
+
+        With `snapshots`, what its checkpoints need of files goes along.
+        """
         params = SessionExportParams(
-            session_id=session_id, path=given_path(path), overwrite=overwrite
+            session_id=session_id,
+            path=given_path(path),
+            overwrite=overwrite,
+            snapshots=snapshots or UNSET,
         )
         return await self._caller.call("session/export", params, SessionExportResult)
 
@@ -169,9 +180,17 @@ class SessionCalls(StoredSessionCalls, SyncCalls):
         content: str | None = None,
         format: BundleFormat | None = None,  # noqa: A002 - the field's name for it
         cwd: str | Path | None = None,
+        snapshots: bool = False,
     ) -> SessionImportResult:
-        """Import a bundle or another agent's recording as a session, for `load`."""
+        """Import a bundle or another agent's recording as a session, for `load`.
+
+        With `snapshots`, what a bundle says of files is believed.
+        """
         params = SessionImportParams(
-            format=given(format), content=given(content), path=given_path(path), cwd=given_path(cwd)
+            format=given(format),
+            content=given(content),
+            path=given_path(path),
+            cwd=given_path(cwd),
+            snapshots=snapshots or UNSET,
         )
         return await self._caller.call("session/import", params, SessionImportResult)
