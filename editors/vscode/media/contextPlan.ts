@@ -199,8 +199,8 @@ export class Plan {
     const size = before === after ? count(before) : `${count(before)} → ${count(after)}`;
     const kept = partId !== undefined && this.keep.has(partId);
     const refused = kept && fate !== "stays";
-    const badge = refused ? el("span.badge.refused", {}, l10n.t("cannot stay")) : LEFT[action] && el("span.badge", {}, LEFT[action]);
-    const parts = [el(`span.swatch.region-${region}`, { "aria-hidden": "true" }), el("span.title", {}, label), badge, el("span.tokens", {}, size)];
+    const state = refused ? l10n.t("cannot stay") : LEFT[action];
+    const parts = [el(`span.swatch.region-${region}`, { "aria-hidden": "true" }), el("span.title", {}, label), state && el(`span.badge${refused ? ".refused" : ""}`, {}, state), el("span.tokens", {}, size)];
     if (partId === undefined) return el("li", {}, el("div.piece", {}, ...parts));
     const tick = el("input", { type: "checkbox", id: `keep-${partId}`, checked: kept, "aria-label": l10n.t("Let it stay: {0}", label), title: l10n.t("Let it stay through this compaction"), onchange: () => this.tick(partId) });
     const shown = this.texts.of(partId);
@@ -209,7 +209,7 @@ export class Plan {
       this.texts.toggle(partId);
       this.draw();
     };
-    const piece = el("button.piece", { type: "button", id, title: reason || label, "aria-label": [label, ...(refused ? [l10n.t("cannot stay")] : []), l10n.t("{0} tokens", size)].join(", ") + (reason && `: ${reason}`), "aria-expanded": String(shown !== undefined), onclick: look }, ...parts);
+    const piece = el("button.piece", { type: "button", id, title: reason || label, "aria-label": [label, ...(state ? [state] : []), l10n.t("{0} tokens", size)].join(", ") + (reason && `: ${reason}`), "aria-expanded": String(shown !== undefined), onclick: look }, ...parts);
     const why = reason && (refused || shown) && el("p.why", {}, refused ? l10n.t("The policy cannot keep it: {0}", reason) : reason);
     return el("li", {}, el("div.choice", {}, tick, piece), why, shown);
   }

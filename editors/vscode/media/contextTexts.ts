@@ -26,7 +26,7 @@ export class Texts {
   /** Ask for a part's text, or show it no longer. */
   toggle(partId: string): void {
     if (this.shown.delete(partId)) return;
-    this.shown.set(partId, el("div.text", { role: "region", "aria-live": "polite" }, el("p.faint", {}, l10n.t("Reading…"))));
+    this.shown.set(partId, el("div.text", { "aria-live": "polite" }, el("p.faint", {}, l10n.t("Reading…"))));
     this.send({ type: "recall", partId, offset: 0 });
   }
 

@@ -21,6 +21,7 @@ export class Review {
   private wanted = false;
   private readonly name: string;
   private figures: HTMLElement[] = [];
+  private words = "";
   private seen: Reviewed | undefined;
   private to: string | undefined;
 
@@ -43,7 +44,7 @@ export class Review {
   count(added: number, removed: number, to: string | undefined): void {
     this.to = to;
     this.figures = figures(added, removed);
-    this.fold.label = l10n.t("{0}, {1} lines added, {2} removed: review", this.path, added, removed);
+    this.words = l10n.t("{0}, {1} lines added, {2} removed: review", this.path, added, removed);
     this.draw();
     if (this.fold.open) this.look();
   }
@@ -101,6 +102,7 @@ export class Review {
   private draw(): void {
     const { kept } = this;
     this.element.classList.toggle("kept", kept);
+    this.fold.label = kept ? `${this.words}, ${l10n.t("kept")}` : this.words;
     fill(this.fold.head, icon(kept ? "done" : "edit"), el("span.target", { title: this.path }, this.path), ...this.figures, kept && el("span.figure", {}, l10n.t("kept")));
     const { hunks = [], told, undo } = this.seen ?? {};
     const again = undo && button(l10n.t("Undo"), () => this.send({ type: "takeBack", from: this.from, path: this.path, undo }), undefined, "link restore");

@@ -84,12 +84,14 @@ export class ToolCall {
     const state = this.asked ? l10n.t("waits for your permission") : (STATES[this.status] ?? this.status);
     const { failed } = this;
     this.element.dataset["status"] = failed ? "failed" : this.status;
-    this.fold.label = `${this.label}, ${failed ? (this.end ?? l10n.t("failed")) : state}`;
+    this.fold.label = [this.label, failed ? (this.end ?? l10n.t("failed")) : state, ...this.words()].join(", ");
     const verb = VERBS[this.kind];
     fill(
       this.fold.head,
       this.status === "in_progress" && !this.asked ? el("span.spinner", { "aria-hidden": "true" }) : icon(this.picture(failed)),
-      verb ? el("span.verb", {}, verb) : undefined,
+      // Between them they have no room of their own for whoever hears them.
+      verb && el("span.verb", {}, verb),
+      verb && " ",
       el("span.target", { title: this.target }, this.target),
       ...this.figures(),
     );
@@ -123,6 +125,14 @@ export class ToolCall {
     if (this.end) return [el("span.figure", {}, this.end)];
     if (typeof exitCode === "number" && exitCode !== 0) return [el("span.figure.removed", {}, l10n.t("exit {0}", exitCode))];
     return [];
+  }
+
+  /** The figures as they are read out, as far as the state does not say them. */
+  private words(): string[] {
+    const { additions, deletions, exitCode } = this.metadata;
+    if (this.asked) return [];
+    if (typeof additions === "number") return [l10n.t("{0} lines added, {1} removed", additions, typeof deletions === "number" ? deletions : 0)];
+    return !this.end && typeof exitCode === "number" && exitCode !== 0 ? [l10n.t("exit {0}", exitCode)] : [];
   }
 
   private buttons(): HTMLElement[] {

@@ -148,7 +148,7 @@ export function thought(): Text & { settle: () => void } {
   const words = el("span.verb", {}, l10n.t("Thinking…"));
   const about = el("span.target");
   const fold = new Fold("thought", () => shown.show(made.text));
-  fold.head.append(icon("think"), words, about);
+  fold.head.append(icon("think"), words, " ", about);
   fold.body.append(shown.element);
   fold.element.dataset["status"] = "in_progress";
   const made = {

@@ -171,6 +171,18 @@ class View {
       return [...labelled, ...[...document.body.children].filter((each) => each.checkVisibility() && !each.matches("main, footer, [role=status], script")).map(at)];
     });
     assert.deepEqual(outside, [], "labels have roles, and all is in a landmark");
+    const unlike = await this.page.evaluate(() => {
+      const plain = (text) => text.replace(/\s+/g, " ").trim().toLowerCase();
+      const seen = (each) => {
+        const copy = each.cloneNode(true);
+        for (const hidden of copy.querySelectorAll("[aria-hidden=true], svg, .figure, .badge, .tokens")) hidden.remove();
+        return plain(copy.textContent);
+      };
+      return [...document.querySelectorAll(":is(button, summary)[aria-label]")].filter((each) => each.checkVisibility() && !plain(each.getAttribute("aria-label")).includes(seen(each))).map((each) => `${each.getAttribute("aria-label")}: ${seen(each)}`);
+    });
+    assert.deepEqual(unlike, [], "a name says what is seen, but for figures that it puts in words");
+    const plainLinks = await this.page.evaluate(() => [...document.querySelectorAll(".markdown a")].filter((each) => each.checkVisibility() && getComputedStyle(each).textDecorationLine !== "underline").map((each) => each.outerHTML));
+    assert.deepEqual(plainLinks, [], "links are not known by their colour alone");
     assert.equal(await this.page.locator("h1").count(), 1);
     assert.deepEqual(this.faults, []);
   }
