@@ -44,13 +44,19 @@ _LOST = {UP: LOST_UP, DOWN: LOST_DOWN}
 
 
 class RecorderLink:
-    """Starts a recorder; `write_line` gets lines for the editor.
+    """Starts a recorder; `write_line` gets lines for the editor, `unanswered` what it left.
 
     `going` turns false when the recorder has ended, whatever the reason.
     """
 
-    def __init__(self, command: Sequence[str], write_line: Callable[[bytes], None]) -> None:
-        self._write_line = write_line
+    def __init__(
+        self,
+        command: Sequence[str],
+        write_line: Callable[[bytes], None],
+        unanswered: Callable[[bytes], None],
+    ) -> None:
+        self._write_line, self._unanswered = write_line, unanswered
+        self._asked: dict[str, bytes] = {}
         self._changed = threading.Condition()
         self._frames: deque[bytes] = deque()
         self._waiting = 0
@@ -92,12 +98,15 @@ class RecorderLink:
                 self._put(frame(_LOST[kind]))
             self._put(frame(kind, data))
 
-    def ask(self, line: bytes) -> bool:
-        """Hands a request over; `False` if nobody will answer."""
+    def ask(self, line: bytes) -> None:
+        """Hands a request over, which comes back if nobody answers."""
         with self._changed:
-            if self.going:
+            going = self.going
+            if going:
+                self._asked[_number(line)] = line
                 self._put(frame(ASKED, line))
-            return self.going
+        if not going:
+            self._unanswered(line)
 
     def hold(self, line: bytes, *, words_before: bool) -> None:
         """Waits until a prompt may go on."""
@@ -160,6 +169,10 @@ class RecorderLink:
             kind, size = HEAD.unpack(head)
             self._take(kind, _whole(heard, size))
         self._ended()
+        with self._changed:
+            left, self._asked = [*self._asked.values()], {}
+        for line in left:
+            self._unanswered(line)
 
     def _tell(self) -> None:
         assert self._process is not None
@@ -171,6 +184,8 @@ class RecorderLink:
 
     def _take(self, kind: bytes, content: bytes) -> None:
         if kind == LINE:
+            with self._changed:
+                self._asked.pop(_number(content), None)
             self._write_line(content)
             return
         with self._changed:
@@ -197,3 +212,7 @@ class RecorderLink:
 
 def _whole(heard: IO[bytes], size: int) -> bytes:
     return heard.read(size) if size else b""
+
+
+def _number(line: bytes) -> str:
+    return repr(json.loads(line).get("id"))

@@ -100,7 +100,7 @@ class _Tap:
         self._from_agent = LineGate(words.DOWN, LONGEST_LIST)
         self._agents: dict[str, list[str]] = {}
         """The agent's own commands, by session."""
-        self.link = RecorderLink(command, self._say)
+        self.link = RecorderLink(command, self._say, self._say_gone)
 
     # --- from the agent ----------------------------------------------------------------------
 
@@ -149,6 +149,14 @@ class _Tap:
         while self._own_lines and not self._from_agent.inside:
             _write(1, self._own_lines.pop(0))
 
+    def _say_gone(self, line: bytes) -> None:
+        message = words.read(line) or {}
+        if message.get("method") == "session/prompt":
+            self._say(words.said(words.session_of(message), GONE))
+            self._say(words.answered(message.get("id"), {"stopReason": "end_turn"}))
+        else:
+            self._say(words.refused(message.get("id"), GONE))
+
     # --- from the editor ---------------------------------------------------------------------
 
     def up(self) -> None:
@@ -175,9 +183,7 @@ class _Tap:
         if message is not None and method == "session/prompt":
             self._prompt(line, message)
         elif self._is_ours(method):
-            assert message is not None
-            if not self.link.ask(line):
-                self._say(words.refused(message.get("id"), GONE))
+            self.link.ask(line)
         else:
             self.link.copy(UP, line)
             _write(target, line)
@@ -189,9 +195,7 @@ class _Tap:
     def _prompt(self, line: bytes, message: "dict[str, object]") -> None:
         session, prompt = words.session_of(message), words.params_of(message).get("prompt")
         if words.command_in(prompt, self._agents.get(session, ())) is not None:
-            if not self.link.ask(line):
-                self._say(words.said(session, GONE))
-                self._say(words.answered(message.get("id"), {"stopReason": "end_turn"}))
+            self.link.ask(line)
             return
         fits = isinstance(prompt, list) and words.takes_words(prompt)
         told = self.link.words_for(session, take=fits)

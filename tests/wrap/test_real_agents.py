@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 acp = pytest.importorskip("acp", reason="the agent-client-protocol package is not installed")
+from sidecar.wrap.stream_words import COMMANDS  # noqa: E402 - only where it is installed
 from tests.benchmarks.turn_script import Edit, Read, Say, Shell  # noqa: E402 - only where it is installed
 from tests.wrap.model_api import Act, Asked, Hold, ModelApi  # noqa: E402 - only where it is installed
 from tests.wrap.real_agents import AGENTS, LIMIT, Desk, Place, RealAgent, started  # noqa: E402 - only where it is installed
@@ -117,6 +118,8 @@ async def went_back(desk: Desk, place: Place, session: str) -> list[str]:
     heard = place.api.heard[-1].content
     knows = b"I rolled back: these files are as they were before" in heard
     assert b"/rollback" not in heard
+    lists = desk.window.of("available_commands_update")
+    assert COMMANDS.keys() <= {one.name for update in lists for one in update.available_commands}
     reported = "as the agent reports" in await desk.command(session, "/meter")
     return [
         yes("`a.txt` (+2 -2, tool)" in shown and "`b.txt` (+1 -0, shell)" in shown),

@@ -130,3 +130,24 @@ def test_an_estimate_is_marked_as_one(tmp_path: Path) -> None:
         session = editor.begin(tmp_path)
         editor.prompt(session, "hello " * 100)
         assert "estimated: the agent reports nothing" in editor.command(session, "/meter")
+
+
+def test_a_command_is_answered_by_the_tap_where_the_recorder_is_killed(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
+        session = editor.begin(folder)
+        editor.command(session, "/meter")
+        (recorder,) = recorders(editor.process.pid)
+        os.kill(recorder, signal.SIGSTOP)
+        block = {"type": "text", "text": "/rollback 1"}
+        typed = editor.send("session/prompt", sessionId=session, prompt=[block])
+        asked = editor.send("_sidecar/checkpoint/list", sessionId=session)
+        sleep(0.2)
+        os.kill(recorder, signal.SIGKILL)
+        editor.until(lambda it: any(m.get("id") == asked for m in it.messages()))
+        found = {m.get("id"): m for m in editor.messages()}
+        assert found[typed]["result"] == {"stopReason": "end_turn"}
+        assert "has ended" in found[asked]["error"]["message"]
+        assert "has ended" in editor.said(session)
+        assert editor.prompt(session, "hello")["result"] == {"stopReason": "end_turn"}
