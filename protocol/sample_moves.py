@@ -16,7 +16,7 @@ LISTED = session.SessionInfo(
 )
 REMOTE = "ssh://git@example.org/ada/engine.git"
 SENT = sync.SyncedSession(
-    name=SESSION, session_id=SESSION, title="Red test", messages=4, size=2311, redacted=1
+    name=SESSION, session_id=SESSION, title="Red test", messages=4, size=2311, redacted=1, files=0
 )
 
 PARAMS: dict[str, msgspec.Struct] = {
@@ -106,6 +106,7 @@ RESULTS: dict[str, msgspec.Struct] = {
                 messages=6,
                 size=0,
                 redacted=0,
+                files=0,
                 fork_of="ses_01k9h8",
             )
         ],

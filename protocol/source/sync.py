@@ -10,7 +10,8 @@ class SessionSyncParams(msgspec.Struct, rename="camel", kw_only=True):
     `sync.remote`, else `origin`. Nothing is sent before somebody has seen what: a first call
     answers `agreed: false`, and the next one repeats the answer's `remote` as `agree`. With
     `sessionIds`, only these are synced; `open` names sessions of the remote to take in, by their
-    names there or beginnings of these.
+    names there or beginnings of these. With `snapshots`, what checkpoints need of files comes and
+    goes along, from now on; that is shown and agreed to by itself, and `false` ends it.
     """
 
     cwd: str | msgspec.UnsetType = msgspec.UNSET
@@ -19,13 +20,15 @@ class SessionSyncParams(msgspec.Struct, rename="camel", kw_only=True):
     dry_run: bool | msgspec.UnsetType = msgspec.UNSET
     session_ids: list[str] | msgspec.UnsetType = msgspec.UNSET
     names: list[str] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="open")
+    snapshots: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class SyncedSession(msgspec.Struct, rename="camel", kw_only=True):
     """A session that was sent, or taken in; `name` is that of its ref, `refs/sidecar/NAME`.
 
     `messages` are those that were new, `size` the packed bytes sent, `redacted` likely keys that
-    were taken out. `forkOf`, of a fork: the session here that another machine went on with first.
+    were taken out, `files` contents of files. `forkOf`, of a fork: the session here that another
+    machine went on with first.
     """
 
     name: str
@@ -34,6 +37,7 @@ class SyncedSession(msgspec.Struct, rename="camel", kw_only=True):
     messages: int
     size: int
     redacted: int
+    files: int
     fork_of: str | msgspec.UnsetType = msgspec.UNSET
 
 

@@ -1065,6 +1065,7 @@ class SessionSyncParams(msgspec.Struct, rename="camel", kw_only=True):
     dry_run: bool | msgspec.UnsetType = msgspec.UNSET
     session_ids: list[str] | msgspec.UnsetType = msgspec.UNSET
     names: list[str] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="open")
+    snapshots: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class SyncedSession(msgspec.Struct, rename="camel", kw_only=True):
@@ -1074,6 +1075,7 @@ class SyncedSession(msgspec.Struct, rename="camel", kw_only=True):
     messages: int
     size: int
     redacted: int
+    files: int
     fork_of: str | msgspec.UnsetType = msgspec.UNSET
 
 

@@ -1312,7 +1312,8 @@ export interface FactsListResult {
  * `sync.remote`, else `origin`. Nothing is sent before somebody has seen what: a first call
  * answers `agreed: false`, and the next one repeats the answer's `remote` as `agree`. With
  * `sessionIds`, only these are synced; `open` names sessions of the remote to take in, by their
- * names there or beginnings of these.
+ * names there or beginnings of these. With `snapshots`, what checkpoints need of files comes and
+ * goes along, from now on; that is shown and agreed to by itself, and `false` ends it.
  */
 export interface SessionSyncParams {
   cwd?: string;
@@ -1321,13 +1322,15 @@ export interface SessionSyncParams {
   dryRun?: boolean;
   sessionIds?: string[];
   open?: string[];
+  snapshots?: boolean;
 }
 
 /**
  * A session that was sent, or taken in; `name` is that of its ref, `refs/sidecar/NAME`.
  *
  * `messages` are those that were new, `size` the packed bytes sent, `redacted` likely keys that
- * were taken out. `forkOf`, of a fork: the session here that another machine went on with first.
+ * were taken out, `files` contents of files. `forkOf`, of a fork: the session here that another
+ * machine went on with first.
  */
 export interface SyncedSession {
   name: string;
@@ -1336,6 +1339,7 @@ export interface SyncedSession {
   messages: number;
   size: number;
   redacted: number;
+  files: number;
   forkOf?: string;
 }
 

@@ -12,7 +12,7 @@ from sidecar.commands.declared.setup_commands import JSON
 
 def declare_sync(app: typer.Typer) -> None:
     @app.command("sync")
-    def bring_together(
+    def bring_together(  # noqa: PLR0913, PLR0917 - one for each option
         remote: Annotated[
             str | None,
             typer.Argument(help="A git remote's name, address or path; else `sync.remote`."),
@@ -37,6 +37,13 @@ def declare_sync(app: typer.Typer) -> None:
         dry_run: Annotated[
             bool, typer.Option("--dry-run", help="Only show what would be done.")
         ] = False,
+        snapshots: Annotated[
+            bool | None,
+            typer.Option(
+                help="With what checkpoints need of files, from now on; or without, as at first.",
+                show_default=False,
+            ),
+        ] = None,
         yes: Annotated[bool, typer.Option("--yes", help="Do not ask the first time.")] = False,
         cwd: Annotated[
             Path | None, typer.Option(help="The folder whose sessions; else the current one.")
@@ -54,6 +61,11 @@ def declare_sync(app: typer.Typer) -> None:
         if listed:
             sys.exit(list_there(remote, folder, as_json=as_json))
         chosen = SyncChoices(
-            tuple(session or ()), tuple(names or ()), dry_run=dry_run, yes=yes, as_json=as_json
+            tuple(session or ()),
+            tuple(names or ()),
+            dry_run=dry_run,
+            yes=yes,
+            as_json=as_json,
+            snapshots=snapshots,
         )
         sys.exit(sync(remote, folder, chosen))

@@ -33,6 +33,7 @@ class SyncChoices:
     dry_run: bool
     yes: bool
     as_json: bool
+    snapshots: bool | None = None
 
 
 def sync(remote: str | None, folder: Path, chosen: SyncChoices) -> int:
@@ -52,6 +53,7 @@ def sync(remote: str | None, folder: Path, chosen: SyncChoices) -> int:
                     dry_run=dry_run,
                     session_ids=ids,
                     names=chosen.names,
+                    snapshots=chosen.snapshots,
                 )
 
         done = await call(None, dry_run=chosen.dry_run)
@@ -116,7 +118,9 @@ def _show_plan(console: Console, done: SessionSyncResult) -> None:
         total = filesize.decimal(sum(one.size for one in done.sent))
         redacted = sum(one.redacted for one in done.sent)
         taken = f", {many(redacted, 'likely key')} taken out" if redacted else ""
-        console.print(shown(f"{total} in all{taken}: every text and output, not your files."))
+        files = sum(one.files for one in done.sent)
+        held = f"and what {many(files, 'state')} of files held" if files else "not your files"
+        console.print(shown(f"{total} in all{taken}: every text and output, {held}."))
         if done.recipients:
             keys = many(done.recipients, "key")
             told = f"Encrypted for {keys}; names of refs, sizes and times can be seen there."

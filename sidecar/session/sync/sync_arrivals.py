@@ -18,7 +18,7 @@ from sidecar.session.transfer.import_trial import ImportWork, store_tried
 from sidecar.store.format.bundles import Bundle
 from sidecar.store.format.log_records import OURS, ImportedRecord
 from sidecar.store.format.record_codec import write
-from sidecar.store.format.rows import whole_output
+from sidecar.store.format.rows import blobs_of, whole_output
 from sidecar.store.format.values import (
     AppendRecord,
     PutBlob,
@@ -39,19 +39,26 @@ async def check_new(environment: Environment, bundle: Bundle, folder: str) -> No
     await ImportWork().run(lambda: screened(bundle, here))
 
 
-async def take_new(environment: Environment, bundle: Bundle, name: str, folder: str) -> Imported:
-    """Makes a session of a ref's bundle, working in `folder`.
+async def take_new(
+    environment: Environment, bundle: Bundle, name: str, folder: str, *, snapshots: bool = False
+) -> Imported:
+    """Makes a session of a ref's bundle, working in `folder`; with what it says of files, if so.
 
     Raises BadRequest for what no Sidecar sent, StorageFailed; nothing was stored then.
     """
     work, here = ImportWork(), await head_of(environment, folder)
     named = replace(bundle, session=replace(bundle.session, id=SessionId(name)))
-    screen = await work.run(lambda: screened(named, here))
+    screen = await work.run(lambda: screened(named, here, snapshots=snapshots))
     return await take_screened(environment, work, screen, folder, name)
 
 
 async def take_on(
-    environment: Environment, stored: Stored, here: History, bundle: Bundle
+    environment: Environment,
+    stored: Stored,
+    here: History,
+    bundle: Bundle,
+    *,
+    snapshots: bool = False,
 ) -> SessionRow:
     """Appends to a session, whose lease the caller has, what `bundle` has behind it.
 
@@ -59,7 +66,7 @@ async def take_on(
     Raises as `take_new`.
     """
     work, head = ImportWork(), await head_of(environment, stored.session.cwd)
-    screen = await work.run(lambda: screened(bundle, head))
+    screen = await work.run(lambda: screened(bundle, head, snapshots=snapshots))
     now = environment.clock.now()
     arrival = await work.run(lambda: _arrival(now, stored, here, screen))
     known = await environment.store.facts.find(session_id=stored.session.id, limit=ALL)
@@ -125,8 +132,12 @@ def _late(known: Message, message: Message) -> list[PatchPart]:
 
 def _changes(arrival: _Arrival, bundle: Bundle) -> list[StoreChange]:
     row, changes = arrival.row, list[StoreChange]([PutSession(arrival.row)])
-    names = {whole_output(part) for message in arrival.messages for part in message.parts}
+    new = [part for message in arrival.messages for part in message.parts]
+    names = {whole_output(part) for part in new}
     changes += [PutBlob(name, data) for name, data in bundle.outputs.items() if name in names]
+    late = (put.part for put in arrival.late)
+    kept = {name for part in (*new, *late) for name in blobs_of(part)} - names
+    changes += [PutBlob(name, data) for name, data in (bundle.files or {}).items() if name in kept]
     for message in arrival.messages:
         changes.append(PutMessage(row.id, replace(message, parts=())))
         changes += gone_outputs(row.id, message, bundle)

@@ -20,7 +20,14 @@ from sidecar.session.sync.sync_history import (
     settled_cut,
 )
 from sidecar.session.sync.sync_refs import packed
-from sidecar.session.transfer.bundle_export import ALL, cleaned, gathered, known_secrets
+from sidecar.session.transfer.bundle_export import (
+    ALL,
+    FILES_WITHHELD,
+    cleaned,
+    gathered,
+    known_secrets,
+)
+from sidecar.session.transfer.bundle_files import withheld_in
 from sidecar.store.format.bundles import Bundle
 from sidecar.store.format.values import SessionRow, Stored
 from sidecar.store.journal import Store
@@ -46,12 +53,17 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """A packed piece with so many `messages`; `about` is what its commit says of the session."""
+    """A packed piece with so many `messages` and contents of `files`.
+
+    `about` is what its commit says of the session.
+    """
 
     data: bytes
     messages: int
     redacted: int
     about: JsonObject
+    files: int = 0
+    notes: tuple[str, ...] = ()
 
 
 async def named_rows(store: Store) -> dict[str, SessionRow]:
@@ -70,16 +82,25 @@ async def local_of(store: Store, name: str, row: SessionRow) -> Local:
 
 
 async def departure_of(
-    environment: Environment, local: Local, there: Bundle | None, project: str
+    environment: Environment,
+    local: Local,
+    there: Bundle | None,
+    project: str,
+    *,
+    snapshots: bool = False,
 ) -> Departure | None:
-    """Makes the piece that `there` lacks, of a folder of `project`; `None` if it lacks nothing."""
+    """Makes the piece that `there` lacks, of a folder of `project`; `None` if it lacks nothing.
+
+    With `snapshots`, what files held goes along.
+    """
     known = None if there is None else history_of(there)
     names, start = news_of(local.history, known)
     new = tuple(message for message in local.cut.messages if message.id in names)
     if not new and len(local.history.records) == start:
         return None
     cut, now = replace(local.cut, messages=new), environment.clock.now()
-    bundle = await gathered(environment.store, local.stored, cut, now)
+    held = (there.files if there else None) or {}
+    bundle = await gathered(environment.store, local.stored, cut, now, held if snapshots else None)
     facts: tuple[Fact, ...] = () if there is None else there.facts
     piece = piece_of(bundle, local.history, start, local.name, facts)
     turns = len({message.turn_id for message in local.cut.messages})
@@ -87,16 +108,15 @@ async def departure_of(
     secrets, before = known_secrets(environment), 0 if there is None else there.redacted
 
     def made() -> Departure:
-        clean = cleaned(piece, Redaction(secrets))
+        clean = cleaned(piece, Redaction(secrets), held)
         if before:
             # Its thinking follows texts that are others there.
             clean = replace(clean, messages=tuple(map(unsigned, clean.messages)))
-        return Departure(
-            packed(clean),
-            len(new),
-            clean.redacted,
-            _about(local.name, clean, Redaction(secrets).text(project)),
-        )
+        about = _about(local.name, clean, Redaction(secrets).text(project))
+        left = withheld_in(clean.messages) if snapshots else 0
+        notes = (FILES_WITHHELD.format(count=left),) if left else ()
+        count = len(clean.files or ())
+        return Departure(packed(clean), len(new), clean.redacted, about, count, notes)
 
     return await asyncio.to_thread(made)
 

@@ -24,18 +24,24 @@ if TYPE_CHECKING:
 class KnownRemote:
     """A remote as people see it, folders whose sessions may go there, and marks by name.
 
-    Those of `sealed` may go there only encrypted.
+    Those of `sealed` may go there only encrypted; of those of `snapshots`, what files held goes
+    along.
     """
 
     shown: str
     folders: frozenset[str] = frozenset()
     sealed: frozenset[str] = frozenset()
+    snapshots: frozenset[str] = frozenset()
     marks: Mapping[str, Mark] = field(default_factory=dict)
 
     def agreed(self, folder: str, *, sealed: bool) -> "KnownRemote":
         if sealed:
             return replace(self, sealed=self.sealed | {folder})
         return replace(self, folders=self.folders | {folder})
+
+    def with_snapshots(self, folder: str, *, on: bool) -> "KnownRemote":
+        others = self.snapshots - {folder}
+        return replace(self, snapshots=others | {folder} if on else others)
 
     def may(self, folder: str, *, sealed: bool) -> bool:
         return folder in self.folders or (sealed and folder in self.sealed)
@@ -57,6 +63,7 @@ def keep_remote(data: Path, remote: "Remote", known: KnownRemote) -> None:
         "remote": remote.shown,
         "folders": sorted(known.folders),
         "sealed": sorted(known.sealed),
+        "snapshots": sorted(known.snapshots),
         "sessions": {
             name: [mark.tip, mark.revision, mark.folder] for name, mark in known.marks.items()
         },
@@ -99,7 +106,9 @@ def _read(path: Path) -> KnownRemote | None:
         body = json.loads(path.read_text("utf-8"))
         listed = body["sessions"].items()
         marks = {str(n): Mark(str(tip), int(at), str(cwd)) for n, (tip, at, cwd) in listed}
-        folders, sealed = (frozenset(map(str, body.get(n, ()))) for n in ("folders", "sealed"))
-        return KnownRemote(str(body["remote"]), folders, sealed, marks)
+        folders, sealed, files = (
+            frozenset(map(str, body.get(name, ()))) for name in ("folders", "sealed", "snapshots")
+        )
+        return KnownRemote(str(body["remote"]), folders, sealed, files, marks)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -110,8 +110,10 @@ def joined(pieces: Sequence[Bundle]) -> Bundle:
     gone = dict(pieces[0].gone)
     facts: dict[tuple[str, str, int], Fact] = {}
     owners: dict[PartId, MessageId] = {}
+    files: dict[str, bytes] = {}
     for piece in pieces:
         check_parts(owners, piece.messages)
+        files |= piece.files or {}
         messages |= {message.id: message for message in piece.messages}
         if [r.revision for r in piece.records] != [*_places(len(records), piece.records)]:
             raise odd("a piece of it does not follow the one before")
@@ -130,6 +132,7 @@ def joined(pieces: Sequence[Bundle]) -> Bundle:
         last.made,
         sum(piece.redacted for piece in pieces),
         {name: why for name, why in gone.items() if name in named and name not in outputs},
+        files if any(piece.files is not None for piece in pieces) else None,
     )
 
 

@@ -11,7 +11,8 @@ from sidecar.core.parts import PartId, SessionId
 class SyncWish:
     """`folder`: whose sessions. `agreed`: the address people were shown, and agreed to.
 
-    `project`: the folder's, as other clones of it call it.
+    `project`: the folder's, as other clones of it call it. `snapshots`: whether what files held
+    comes and goes along; `None`: as was agreed to.
 
     `only` these sessions, or all; `names`: sessions of the remote to open here, or beginnings of
     their names. With `if_agreed` nothing is even looked at before somebody has.
@@ -25,11 +26,12 @@ class SyncWish:
     only: frozenset[SessionId] = frozenset()
     names: frozenset[str] = frozenset()
     project: str = ""
+    snapshots: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SyncedOne:
-    """A session that was sent or taken in: messages, and packed bytes if sent.
+    """A session that was sent or taken in: messages, and packed bytes and `files` if sent.
 
     `forked` from the session that another machine went on with first.
     """
@@ -40,6 +42,7 @@ class SyncedOne:
     messages: int
     size: int = 0
     redacted: int = 0
+    files: int = 0
     forked: SessionId | None = None
 
 

@@ -49,6 +49,10 @@ PARTED = (
     "goes on by itself."
 )
 GONE = "{title}: its ref is gone from {remote}, so it stays here; it is sent again as it goes on."
+WITHOUT = (
+    "it lies there without what files held before: its new turns alone bring that along, and "
+    "going back in files begins with them."
+)
 BUSY = "{title}: a turn runs, so what came from elsewhere waits for the next sync."
 
 
@@ -66,6 +70,7 @@ class Syncing:
         self._named = set[str]()
         self._wanted = set[str]()
         self._known = KnownRemote(refs.remote.shown)
+        self._snapshots = False
         self.outcome = SyncOutcome(refs.remote.shown, len(refs.sealing.recipients))
 
     async def run(self) -> SyncOutcome:
@@ -73,10 +78,19 @@ class Syncing:
         data, remote, outcome = self._store.folder, self._refs.remote, self.outcome
         self._known = await asyncio.to_thread(known_remote, data, remote)
         folder, sealed = self._wish.folder, outcome.recipients > 0
-        if self._wish.agreed == remote.shown and not self._wish.dry_run:
-            self._known = self._known.agreed(folder, sealed=sealed)
-            await self._keep({})
-        outcome.agreed = self._known.may(folder, sealed=sealed)
+        known, wished = self._known, self._wish.snapshots
+        self._snapshots = folder in known.snapshots if wished is None else wished
+        if not self._wish.dry_run:
+            if self._wish.agreed == remote.shown:
+                known = known.agreed(folder, sealed=sealed)
+                known = known.with_snapshots(folder, on=self._snapshots)
+            elif wished is False:
+                known = known.with_snapshots(folder, on=False)
+            if known != self._known:
+                self._known = known
+                await self._keep({})
+        outcome.agreed = known.may(folder, sealed=sealed)
+        outcome.agreed &= not self._snapshots or folder in known.snapshots
         if self._wish.if_agreed and not outcome.agreed:
             return outcome
         only: frozenset[str] | None = None
@@ -191,15 +205,22 @@ class Syncing:
     async def _sent(
         self, local: Local, there: Bundle | None, old: str
     ) -> list[tuple[SyncedOne, Mark, str]]:
-        made = await departure_of(self._environment, local, there, self._wish.project)
+        made = await departure_of(
+            self._environment, local, there, self._wish.project, snapshots=self._snapshots
+        )
         if made is None:
             return []
         self._refs.check_sealing(old)
         row = local.row
         tip = await self._refs.commit(old, made.data, made.about) if self._does else ""
+        size = len(made.data)
         told = SyncedOne(
-            local.name, row.id, local.title, made.messages, len(made.data), made.redacted
+            local.name, row.id, local.title, made.messages, size, made.redacted, made.files
         )
+        notes = list(made.notes)
+        if self._snapshots and there is not None and there.files is None:
+            notes.append(WITHOUT)
+        self.outcome.notes += [f"{local.title}: {note}" for note in notes]
         return [(told, Mark(tip, row.revision, row.cwd), old)]
 
     async def _take_new(self, name: str, there: Bundle, tip: str) -> None:
@@ -207,7 +228,9 @@ class Syncing:
         if not self._does:
             self.outcome.received.append(SyncedOne(name, SessionId(""), title, count))
             return
-        made = await take_new(self._environment, there, name, self._wish.folder)
+        made = await take_new(
+            self._environment, there, name, self._wish.folder, snapshots=self._snapshots
+        )
         await self._keep({name: Mark(tip, made.revision, self._wish.folder)})
         self._wanted.discard(name)
         self.outcome.received.append(SyncedOne(name, made.session_id, title, count))
@@ -228,11 +251,15 @@ class Syncing:
             now = await local_of(self._store, local.name, await self._store.sessions.row(row.id))
             if await _related(now, there) != "behind":
                 raise BadRequest("it was written to meanwhile: sync again", "params")
-            after.append(await take_on(self._environment, now.stored, now.history, there))
+            after.append(await self._taken_on(now, there))
 
         await self._held.change(row.id, write, _last_shown(local.stored))
         await self._keep({local.name: Mark(tip, after[0].revision, row.cwd)})
         self.outcome.received.append(told)
+
+    async def _taken_on(self, now: Local, there: Bundle) -> SessionRow:
+        snapshots = self._snapshots
+        return await take_on(self._environment, now.stored, now.history, there, snapshots=snapshots)
 
     async def _part(
         self, local: Local, there: Bundle, tip: str

@@ -43,19 +43,22 @@ Entry: TypeAlias = tuple[int, str, int, Loss | None, int]
 
 
 async def held_contents(
-    store: Store, messages: Iterable[Message], records: Iterable[Record], known: Collection[str]
+    store: Store,
+    messages: Iterable[Message],
+    records: Iterable[Record],
+    known: Mapping[str, bytes],
 ) -> dict[str, bytes]:
     """Reads what patches and restores name, the newest first, as far as there is room.
 
-    `known` contents count, and are not read.
+    `known` contents take room, and are not read.
     """
     found: dict[str, bytes] = {}
-    room = MOST_FILES
+    room = MOST_FILES - sum(map(len, known.values()))
     wanted: list[str] = []
     for name, size in _named(messages, records).items():
-        if size <= MOST_FILE and size <= room:
+        if name not in known and size <= min(MOST_FILE, room):
             room -= size
-            wanted += [] if name in known else [name]
+            wanted.append(name)
     for start in range(0, len(wanted), AT_ONCE):
         found |= await store.logs.contents(wanted[start : start + AT_ONCE])
     return found

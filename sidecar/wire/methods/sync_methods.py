@@ -28,6 +28,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             dry_run=params.dry_run is True,
             only=frozenset(map(SessionId, given(params.session_ids) or ())),
             names=frozenset(given(params.names) or ()),
+            snapshots=given(params.snapshots),
         )
         done = await sync(sessions, wish)
         return {
@@ -66,6 +67,7 @@ def _synced(one: "SyncedOne") -> Json:
         "messages": one.messages,
         "size": one.size,
         "redacted": one.redacted,
+        "files": one.files,
     }
     return told if one.forked is None else {**told, "forkOf": one.forked}
 

@@ -29,9 +29,11 @@ class SyncCalls:
         dry_run: bool = False,
         session_ids: Sequence[str] = (),
         names: Sequence[str] = (),
+        snapshots: bool | None = None,
     ) -> SessionSyncResult:
         """Sync a folder's sessions with a git remote; `names` are sessions there to open here.
 
+        `snapshots`: whether what checkpoints need of files comes and goes along, from now on.
         Nothing is sent until `agree` repeats the result's `remote`, once for a folder and remote.
         """
         params = SessionSyncParams(
@@ -41,6 +43,7 @@ class SyncCalls:
             dry_run=dry_run or UNSET,
             session_ids=list(session_ids) or UNSET,
             names=list(names) or UNSET,
+            snapshots=given(snapshots),
         )
         return await self._caller.call("session/sync", params, SessionSyncResult)
 
