@@ -61,7 +61,7 @@ def sync(remote: str | None, folder: Path, chosen: SyncChoices) -> int:
             return done
         if not chosen.yes:
             _show_plan(console, done)
-            if not _agreed(console, done):
+            if not _agreed(console, done, files=chosen.snapshots is True):
                 return None
         return await call(done.remote, dry_run=False)
 
@@ -160,11 +160,12 @@ def _lines(console: Console, sessions: Iterable[SyncedSession]) -> None:
         console.print(shown(about), soft_wrap=True)
 
 
-def _agreed(console: Console, done: SessionSyncResult) -> bool:
+def _agreed(console: Console, done: SessionSyncResult, *, files: bool) -> bool:
     reader = "Who has one of the keys" if done.recipients else "Who can read there"
+    held = ", and what their files held," if files else ""
     question = (
-        f"Send sessions of this folder to {done.remote}, from now on without asking? {reader} can "
-        "read them."
+        f"Send sessions of this folder{held} to {done.remote}, from now on without asking? "
+        f"{reader} can read them."
     )
     return Confirm.ask(shown(question), console=console, default=False)
 

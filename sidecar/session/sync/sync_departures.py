@@ -7,6 +7,7 @@ from sidecar.core.conversation.fact import Fact
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
 from sidecar.core.text.redaction import Redaction
+from sidecar.core.text.visible import many
 from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.fork import ForkCut
 from sidecar.session.log.losses import unsigned
@@ -114,7 +115,7 @@ async def departure_of(
             clean = replace(clean, messages=tuple(map(unsigned, clean.messages)))
         about = _about(local.name, clean, Redaction(secrets).text(project))
         left = withheld_in(clean.messages) if snapshots else 0
-        notes = (FILES_WITHHELD.format(count=left),) if left else ()
+        notes = (FILES_WITHHELD.format(states=many(left, "state")),) if left else ()
         count = len(clean.files or ())
         return Departure(packed(clean), len(new), clean.redacted, about, count, notes)
 

@@ -19,6 +19,7 @@ from sidecar.core.parts import (
 )
 from sidecar.core.text.digest import digest
 from sidecar.core.text.redaction import SHORTEST, Redaction, secrets_in
+from sidecar.core.text.visible import many
 from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.fork import ForkCut, cut_at, settings_at
 from sidecar.session.log.losses import unsigned
@@ -47,13 +48,10 @@ FILES_LEFT_OUT = (
     "back in the conversation, but not in files, to what was before."
 )
 FILES_GO = (
-    "What {count} states of files held is in it ({size:,} bytes): who takes it in with snapshots "
+    "What {states} of files held is in it ({size:,} bytes): who takes it in with snapshots "
     "can go back in files, where these are there as they were."
 )
-FILES_WITHHELD = (
-    "{count} more are left out: a likely key is in them, they are too large, or they are not "
-    "stored any more."
-)
+FILES_WITHHELD = "{states} left out: with a likely key, too large, or not stored any more."
 SUBTASKS_LEFT_OUT = "What its subtasks said on their way is not in it, only what they answered."
 
 
@@ -228,9 +226,9 @@ def files_told(bundle: Bundle) -> Iterable[str]:
     """Says what of files is in a cleaned bundle, and how much is not."""
     assert bundle.files is not None
     size = sum(map(len, bundle.files.values()))
-    yield FILES_GO.format(count=len(bundle.files), size=size)
+    yield FILES_GO.format(states=many(len(bundle.files), "state"), size=size)
     if left := withheld_in(bundle.messages):
-        yield FILES_WITHHELD.format(count=left)
+        yield FILES_WITHHELD.format(states=many(left, "state"))
 
 
 def _notes(stored: Stored, bundle: Bundle) -> Iterable[str]:

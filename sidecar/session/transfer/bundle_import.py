@@ -16,7 +16,7 @@ from sidecar.config.provider_settings import keeps_providers
 from sidecar.core.conversation.turns import first_line
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import SessionId, SubtaskPart
-from sidecar.core.text.visible import mended, visible, whole_letters
+from sidecar.core.text.visible import many, mended, visible, whole_letters
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import checked_folder
@@ -55,7 +55,7 @@ FILES_STAY = (
     "conversation, but not in files."
 )
 FILES_CAME = (
-    "What {count} states of files held came along: going back in files brings them into this "
+    "What {states} of files held came along: going back in files brings them into this "
     "folder, where it is as it was there."
 )
 FILES_LATER = "No going back to what runs or is obeyed later: {paths}."
@@ -235,7 +235,7 @@ def files_taken(screen: Screened) -> Iterator[str]:
     if screen.bundle.files is None:
         yield FILES_STAY
         return
-    yield FILES_CAME.format(count=len(screen.bundle.files))
+    yield FILES_CAME.format(states=many(len(screen.bundle.files), "state"))
     if screen.paths_left:
         yield FILES_LATER.format(paths=", ".join(map(visible, sorted(screen.paths_left)[:5])))
 

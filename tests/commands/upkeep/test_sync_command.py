@@ -41,6 +41,8 @@ def test_a_session_is_synced_by_hand(users: tuple[Path, Path], tmp_path: Path) -
     assert refs(remote) == {}
     code, told = run(ada, "sync", str(remote), "--dry-run")
     assert (code, session in told, refs(remote)) == (0, True, {})
+    code, told = run(ada, "sync", str(remote), "--snapshots", typed="n\n")
+    assert (code, "what their files held" in " ".join(told.split()), refs(remote)) == (1, True, {})
     code, told = run(ada, "sync", str(remote), typed="y\n")
     assert (code, "sent:" in told, refs(remote).keys()) == (0, True, {session})
     code, told = run(ada, "sync", str(remote), "--session", session[:-4])

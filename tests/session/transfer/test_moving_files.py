@@ -153,7 +153,7 @@ async def test_a_file_with_a_key_stays(world: World, away: World, tmp_path: Path
         desk.script(calls(write("b", "new.txt", "clean\n")), says("Ok."))
         await desk.ask(session, "Change it.")
         written = await export(desk, session, tmp_path / "a.sidecar")
-        assert "1 more are left out" in " ".join(written.notes)
+        assert "1 state left out" in " ".join(written.notes)
         assert KEY not in json.dumps(things_of(written.path))
         shutil.copytree(desk.workspace, away.workspace)
     async with away.daemon() as desk:
