@@ -29,7 +29,6 @@ from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.observation import Observe, ignore
 from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
-from sidecar.core.prompt.render import Rendered
 from sidecar.daemon.clock_and_ids import id_source, read_clock
 from sidecar.model.catalogue import lookup
 from sidecar.model.messages.encode import Encoder, encode
@@ -80,7 +79,7 @@ class TimedModel:
         self.left = 0
         self.number = 0
         self.bytes = 0
-        self._sent: tuple[tuple[Rendered, ...], int] = ((), 0)
+        self._sent: tuple[tuple[object, ...], int] = ((), 0)
         self.forget()
 
     def forget(self) -> None:
