@@ -77,7 +77,7 @@ _RUN_LATER: Mapping[str, str] = {
     ".kiro/ .junie/ .augment/ .amazonq/ .mcp.json mcp.json .claude.json skill.md "
     ".agents/ .agent/ .amp/ .cline/ .kilocode/ .kilocodemodes .roomodes .openhands/ .factory/ "
     ".qwen/ .trae/ .devin/ .goose/ .qodo/ .tabnine/ .aiassistant/ .augment-guidelines codex.md "
-    "soul.md heartbeat.md hermes.md workflow.md codex.local.md crush.local.md opencode.md "
+    "vibe.md soul.md heartbeat.md hermes.md workflow.md codex.local.md crush.local.md opencode.md "
     "opencode.local.md context.md replit.md iflow.md llxprt.md octo.md dear_llm.md "
     "knowledge.md codebuff.json amazonq.md codebuddy.md agents.local.md "
     "tools.md identity.md user.md boot.md bootstrap.md memory.md review.md rules.md "

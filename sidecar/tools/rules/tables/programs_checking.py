@@ -200,9 +200,10 @@ CHECKING: dict[str, Program] = {
     "shellcheck": _checker("sSeifaWCV --severity --shell --exclude --include --format --color"),
     "yamllint": _checker("sf --strict --format --no-warnings --list-files"),
     "rspec": _checker(
-        "ectbfnw --fail-fast --no-fail-fast --example --example-matches --tag --seed --order "
-        "--backtrace --format --only-failures --next-failure --color --no-color --force-color "
-        "--dry-run --pattern --profile --no-profile --version",
+        "ectbnw --fail-fast --no-fail-fast --example --example-matches --tag --seed --order "
+        "--backtrace --only-failures --next-failure --color --no-color --force-color "
+        "--dry-run --pattern --profile --no-profile --version --format=progress "
+        "--format=documentation --format=json --format=failures",
         starting=_VERSION,
     ),
     "rubocop": _checker(
