@@ -159,7 +159,7 @@ class Session:
     async def set_option(
         self, config_id: str, value: object, expected_revision: int | None = None
     ) -> tuple[JsonObject, ...]:
-        """Changes an option; a model's epoch begins now, or after the turn."""
+        """Changes an option; gives all as they are once a model's epoch began, now or later."""
         await self.writable(expected_revision)
         self._options.change(config_id, value)
         await self._state.log.writer.commit(OptionRecord(config_id=config_id))
@@ -171,7 +171,7 @@ class Session:
             self._caching.follow()
         self._turn_log.announce("option")
         self._show_meter(urgent=True)
-        return described
+        return self._options.described()
 
     def meter(self) -> Meter:
         return self._gauge.read(self.rewriting.price.known())

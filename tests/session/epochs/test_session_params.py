@@ -1,5 +1,6 @@
 """Windows and answers that cannot go together are refused with the numbers and what to do."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from sidecar.model.catalogue import lookup
 from sidecar.session.epochs.lessons import find
 from sidecar.session.epochs.session_params import amiss
 from sidecar.session.interface import NewSession
-from sidecar.session.log.events import Event, Notice
+from sidecar.session.log.events import Event, Notice, OptionsChanged
 from tests.fakes.scripted_model import says
 from tests.session import inside
 from tests.session.conftest import Desk, World
@@ -183,3 +184,13 @@ async def test_what_is_asked_for_while_the_daemon_stops_is_cancelled(world: Worl
         with pytest.raises(Cancelled, match="stopping"):
             await desk.sessions.shared.ready()
         await desk.sessions.shared.warm_up()
+
+
+async def test_an_answer_has_what_was_set_meanwhile(desk: Desk) -> None:
+    session = await desk.open()
+    first = asyncio.create_task(session.set_option("policy", "manual"))
+    while not desk.of(OptionsChanged):
+        await asyncio.sleep(0)
+    await session.set_option("model", "other")
+    now = {str(option["id"]): option["currentValue"] for option in await first}
+    assert (now["policy"], now["model"]) == ("manual", "other")
