@@ -189,8 +189,7 @@ async def test_what_is_asked_for_while_the_daemon_stops_is_cancelled(world: Worl
 async def test_an_answer_has_what_was_set_meanwhile(desk: Desk) -> None:
     session = await desk.open()
     first = asyncio.create_task(session.set_option("policy", "manual"))
-    while not desk.of(OptionsChanged):
-        await asyncio.sleep(0)
+    await desk.until(lambda: desk.of(OptionsChanged) != [])
     await session.set_option("model", "other")
     now = {str(option["id"]): option["currentValue"] for option in await first}
     assert (now["policy"], now["model"]) == ("manual", "other")
