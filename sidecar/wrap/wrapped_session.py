@@ -209,6 +209,9 @@ class WrappedSession:
                         pass
         if turn is not None:
             await turn.end("end_turn", None, None)
+            # All up to here counts as heard: nobody here saw who typed it.
+            source = self.model or None
+            await self.log.writer.commit(ImportedRecord(format=FORMAT, source=source))
 
     def warned(self) -> None:
         self.gauge = replace(self.gauge, warned=True)

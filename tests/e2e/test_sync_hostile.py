@@ -20,6 +20,7 @@ from tests.faults.test_restore_disk_full import small_disk
 
 Make = Callable[..., User]
 REMOTE_FAILED, INVALID = -32014, -32602
+DEEP = f'{{"title": {"[" * 980}{"]" * 980}}}'
 
 
 @pytest.fixture
@@ -108,6 +109,9 @@ def test_an_untrusted_folder_chooses_no_remote(make: Make) -> None:
         ada.client.request("session/sync", about)
     assert refs(ada.remote) == {}
     assert len(ada.sync()["sent"]) == 1
+    # Nor does git read there which project it is: its settings may include other files.
+    said = git("log", "-1", "--format=%B", refs(ada.remote)[session], cwd=ada.remote)
+    assert not json.loads(said).get("project")
 
 
 def test_an_unreachable_remote_is_told_in_a_sentence(make: Make, tmp_path: Path) -> None:
@@ -260,6 +264,7 @@ def test_a_session_keeps_its_settings_when_another_machine_has_gone_on(make: Mak
         ({"title": "late", "updated": 10**15 - 1}, "late"),
         ({"title": "\ud800 odd", "updated": 1}, "\ufffd odd"),
         ({"title": "large", "more": [[[]]] * 20_000}, ""),
+        (DEEP, ""),
     ],
 )
 def test_what_a_ref_says_of_itself_keeps_no_list_from_others(
@@ -270,7 +275,7 @@ def test_what_a_ref_says_of_itself_keeps_no_list_from_others(
     ada.say(session, "hello")
     ada.sync()
     said = ada.home / "said"
-    said.write_text(json.dumps(about))
+    said.write_text(about if isinstance(about, str) else json.dumps(about))
     tree = git("mktree", cwd=ada.remote)
     made = git("commit-tree", tree, "-F", str(said), cwd=ada.remote)
     git("update-ref", "refs/sidecar/ses_0odd", made, cwd=ada.remote)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sidecar.store.connection import bundle_file
 from tests.wrap.desk import Editor, agent, opened
 
 pytestmark = pytest.mark.long
@@ -115,3 +116,23 @@ def test_a_copy_is_not_the_agents(tmp_path: Path, folder: Path) -> None:
         editor.command(theirs, "/rollback 1")
         assert (folder / "a.txt").read_text() == "old\n"
     assert len(sessions(data)) == 2
+
+
+def test_what_the_agent_says_was_said_counts_as_heard(tmp_path: Path, folder: Path) -> None:
+    data, heard = tmp_path / "data", tmp_path / "heard"
+    with opened(agent(heard, loadSession=True), data) as editor:
+        editor.ask("initialize", protocolVersion=1)
+        editor.ask("session/load", sessionId="s-old", cwd=str(folder), mcpServers=[])
+        settle(editor, "s-old")
+        editor.prompt("s-old", "typed here")
+        settle(editor, "s-old")
+        editor.close()
+    (session,) = sessions(data)
+    sidecar(data, "export", session, str(tmp_path / "out"))
+    lines = map(json.loads, bundle_file.read(tmp_path / "out"))
+    kinds = [line["record"]["kind"] for line in lines if "record" in line]
+    began = [at for at, kind in enumerate(kinds) if kind == "turn_started"]
+    marks = [at for at, kind in enumerate(kinds) if kind == "imported"]
+    # Behind the last mark stands what a person typed here.
+    assert len(began) == 2
+    assert began[0] < marks[-1] < began[1]

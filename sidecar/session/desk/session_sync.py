@@ -51,7 +51,7 @@ async def sync(sessions: Sessions, wish: SyncWish) -> SyncOutcome:
     """Raises BadRequest, RemoteFailed, Overloaded for a long other sync, StorageFailed."""
     environment = await sessions.shared.ready()
     folder = await asyncio.to_thread(checked_folder, wish.folder)
-    project = await project_in(folder, environment.workspaces.variables)
+    project = await _project(environment, folder)
     wish = replace(wish, folder=folder, project=project)
     async with _alone(sessions, environment):
 
@@ -90,15 +90,25 @@ async def found_there(
         copy = environment.store.folder / SYNC / SYNC_COPIES[1]
         shown, tips, about = await _anew_if_damaged(copy, looked)
         here = await named_rows(environment.store)
-    ours = await project_in(folder, environment.workspaces.variables)
-    found = [
-        replace(one, is_of_project=one.project.casefold() == ours.casefold())
-        if one.project
-        else replace(one, is_of_project=one.folder == folder)
-        for one in (_described(*both, here) for both in zip(tips, about, strict=True))
-    ]
-    found.sort(key=lambda one: (not one.is_of_project, -one.updated, one.name))
-    return shown, tuple(found)
+    ours = await _project(environment, folder)
+
+    def described() -> tuple[FoundThere, ...]:
+        found = [
+            replace(one, is_of_project=one.project.casefold() == ours.casefold())
+            if one.project
+            else replace(one, is_of_project=one.folder == folder)
+            for one in (_described(*both, here) for both in zip(tips, about, strict=True))
+        ]
+        return tuple(sorted(found, key=lambda o: (not o.is_of_project, -o.updated, o.name)))
+
+    return shown, await asyncio.to_thread(described)
+
+
+async def _project(environment: Environment, folder: str) -> str:
+    """Asks git in trusted folders alone: an untrusted one's settings may include other files."""
+    if not environment.trust(folder).granted:
+        return ""
+    return await project_in(folder, environment.workspaces.variables)
 
 
 def _described(name: str, about: JsonObject, rows: Mapping[str, SessionRow]) -> FoundThere:
@@ -111,8 +121,8 @@ def _described(name: str, about: JsonObject, rows: Mapping[str, SessionRow]) -> 
     return FoundThere(name, title, folder, updated, turns, here, project)
 
 
-def _whole(text: object) -> str:
-    return whole_letters(mended(str(text)), 1000)
+def _whole(said: object) -> str:
+    return whole_letters(mended(said[:1000]), 1000) if isinstance(said, str) else ""
 
 
 async def _anew_if_damaged(copy: Path, work: Callable[[], Awaitable[T]]) -> T:

@@ -141,7 +141,7 @@ async def _configured(name: str, folder: str, variables: Mapping[str, str]) -> s
     git = program("git", variables)
     if git is None:
         raise BadRequest("git is not installed, or not in PATH", PATH)
-    command = (git, "config", "--get", f"remote.{name}.url")
+    command = (git, "config", "--no-includes", "--get", f"remote.{name}.url")
     url = await said(command, Path(folder), for_git(git_environment(variables)), LOOKING)
     if url is None:
         raise BadRequest(f"git could not be asked for {name!r:.80} in {folder}", PATH)
