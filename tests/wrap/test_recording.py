@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+import zstandard
 
-from sidecar.store.connection import bundle_file
 from tests.wrap.desk import Editor, agent, opened
 
 pytestmark = pytest.mark.long
@@ -129,7 +129,9 @@ def test_what_the_agent_says_was_said_counts_as_heard(tmp_path: Path, folder: Pa
         editor.close()
     (session,) = sessions(data)
     sidecar(data, "export", session, str(tmp_path / "out"))
-    lines = map(json.loads, bundle_file.read(tmp_path / "out"))
+    packed = (tmp_path / "out").read_bytes()
+    plain = zstandard.ZstdDecompressor().decompressobj().decompress(packed)
+    lines = map(json.loads, plain.splitlines())
     kinds = [line["record"]["kind"] for line in lines if "record" in line]
     began = [at for at, kind in enumerate(kinds) if kind == "turn_started"]
     marks = [at for at, kind in enumerate(kinds) if kind == "imported"]
