@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,7 @@ from sidecar.session.desk.sessions import Sessions
 from sidecar.session.desk.whole_work import begun, outcome
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.session_params import checked_folder
-from sidecar.session.lifecycle.audience import Connected
+from sidecar.session.lifecycle.session import Session
 from sidecar.session.lifecycle.session_title import LONGEST_TITLE
 from sidecar.session.log.events import Event
 from sidecar.session.meter.pause import logged
@@ -203,25 +203,24 @@ class _Held:
     async def change(
         self, session_id: SessionId, write: Callable[[], Awaitable[None]], after: PartId | None
     ) -> None:
-        opened, connected, title = self._sessions.open, tuple[Connected, ...](), ""
-        of: Environment | None = None
+        opened, taken = self._sessions.open, None
         try:
             async with opened.opening:
                 session = opened.find(session_id)
                 check_idle(session is not None and session.prompts.busy, "sync again later")
                 if session is not None:
-                    connected, title = session.audience.connected, session.row.title
-                    of = session.environment
+                    taken = session
+                    opened.replaced.add(session.audience)
                     await opened.close(session)
                 await self._written(session_id, write)
         except BaseException:
             after = None
             raise
         finally:
-            if connected:
+            if taken is not None:
                 # Also if the one who asked goes: others have this session open.
                 assert opened.group is not None
-                back = partial(self._given_back, session_id, of, connected, after, title)
+                back = partial(self._given_back, taken, after)
                 await asyncio.shield(opened.group.create_task(logged(back)))
 
     async def _written(self, session_id: SessionId, write: Callable[[], Awaitable[None]]) -> None:
@@ -235,22 +234,21 @@ class _Held:
         finally:
             await store.leases.release(session_id, owner.token)
 
-    async def _given_back(
-        self,
-        session_id: SessionId,
-        of: Environment | None,
-        connected: Sequence[Connected],
-        after: PartId | None,
-        title: str,
-    ) -> None:
-        # With the trust and rules of the window that has it, not of the one that syncs.
-        left = of is None or self._sessions.open.windows.is_left(of)
-        again = await self._sessions.get(session_id, None if left else of)
-        for one in connected:
-            again.audience.attach(one.watcher, one.client, one.environment)
-            if after is not None:
-                await again.replay.tell(after, _emitting(one.watcher))
-        if again.row.title != title:
+    async def _given_back(self, taken: Session, after: PartId | None) -> None:
+        opened, audience = self._sessions.open, taken.audience
+        try:
+            if not audience.connected:
+                return
+            # With the trust and rules of the window that has it, not of the one that syncs.
+            of = None if opened.windows.is_left(taken.environment) else taken.environment
+            again = await self._sessions.get(taken.id, of)
+            for one in audience.connected:
+                again.audience.attach(one.watcher, one.client, one.environment)
+        finally:
+            opened.replaced.discard(audience)
+        for one in audience.connected if after is not None else ():
+            await again.replay.tell(after, _emitting(one.watcher))
+        if again.row.title != taken.row.title:
             # Said to be renamed, so that windows hear of it.
             await again.rename(again.row.title[:LONGEST_TITLE])
 

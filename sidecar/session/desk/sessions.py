@@ -214,6 +214,8 @@ class Sessions:
                 return await self._opened(environment, session_id, before)
             finally:
                 self.open.opening_with = None
+                if before is not None:
+                    self.open.replaced.discard(before.audience)
                 await self.open.end_unused()
 
     async def _opened(
@@ -221,6 +223,7 @@ class Sessions:
     ) -> Session:
         """Replaces `before`, whose watchers stay."""
         if before is not None:
+            self.open.replaced.add(before.audience)
             await self.open.close(before)
         await require(environment.store, session_id)
         ownership = Ownership(environment.store, session_id, self.open.owner)

@@ -2,11 +2,12 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sidecar.session.desk.session_sync import sync
-from sidecar.session.sync import sync_refs
+from sidecar.session.sync import sync_refs, syncing
 from sidecar.session.sync.sync_outcome import SyncOutcome, SyncWish
 from tests.e2e.sync_users import bare, git, refs
 from tests.fakes.scripted_model import says
@@ -44,3 +45,29 @@ async def test_a_large_piece_lies_in_several_objects(
         (came,) = (await synced(desk, remote, name)).received
         assert inside.messages(await desk.sessions.get(came.session_id)) == messages
         assert (await desk.store.verify()).problems == ()
+
+
+async def test_a_window_that_goes_amid_a_sync_is_given_no_session_back(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = bare(tmp_path / "remote.git")
+    async with world.daemon() as desk:
+        session = await desk.open()
+        desk.script(says("one"))
+        await desk.ask(session)
+        await synced(desk, remote)
+        async with away(world).daemon() as there:
+            (came,) = (await synced(there, remote, session.id)).received
+            there.script(says("two"))
+            await there.ask(await there.sessions.get(came.session_id))
+            await synced(there, remote)
+        took = syncing.take_on
+
+        async def leave(*given: Any, **more: Any) -> Any:
+            desk.sessions.open.detach(desk.watch)
+            return await took(*given, **more)
+
+        monkeypatch.setattr(syncing, "take_on", leave)
+        assert len((await synced(desk, remote)).received) == 1
+        found = desk.sessions.open.find(session.id)
+        assert found is None or found.audience.watchers() == ()
