@@ -47,7 +47,7 @@ class OpenSessions:
         self.group: asyncio.TaskGroup | None = None
         self.beside: set[asyncio.Task[None]] = set()
         """What `begin_beside` began."""
-        self.replaced: set[Audience] = set()
+        self.replaced: dict[SessionId, Audience] = {}
         """Of sessions that are closed, to be opened anew for the same windows."""
         self._by_id: dict[SessionId, Session] = {}
         self._ending: dict[SessionId, tuple[Session, asyncio.Event]] = {}
@@ -198,7 +198,7 @@ class OpenSessions:
 
     def detach(self, watcher: Watcher) -> None:
         self._told_busy.discard(watcher)
-        for audience in (*(session.audience for session in self), *self.replaced):
+        for audience in (*(session.audience for session in self), *self.replaced.values()):
             audience.detach(watcher)
 
     async def _heartbeat(self) -> None:

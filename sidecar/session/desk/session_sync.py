@@ -210,7 +210,7 @@ class _Held:
                 check_idle(session is not None and session.prompts.busy, "sync again later")
                 if session is not None:
                     taken = session
-                    opened.replaced.add(session.audience)
+                    opened.replaced[session_id] = session.audience
                     await opened.close(session)
                 await self._written(session_id, write)
         except BaseException:
@@ -239,13 +239,15 @@ class _Held:
         try:
             if not audience.connected:
                 return
-            # With the trust and rules of the window that has it, not of the one that syncs.
-            of = None if opened.windows.is_left(taken.environment) else taken.environment
-            again = await self._sessions.get(taken.id, of)
+            # With the trust and rules of a window that has it, not of the one that syncs.
+            own = any(map(audience.is_own, audience.connected))
+            of = taken.environment if own else audience.connected[0].environment
+            left = of is None or opened.windows.is_left(of)
+            again = await self._sessions.get(taken.id, None if left else of)
             for one in audience.connected:
                 again.audience.attach(one.watcher, one.client, one.environment)
         finally:
-            opened.replaced.discard(audience)
+            opened.replaced.pop(taken.id, None)
         for one in audience.connected if after is not None else ():
             await again.replay.tell(after, _emitting(one.watcher))
         if again.row.title != taken.row.title:

@@ -214,8 +214,7 @@ class Sessions:
                 return await self._opened(environment, session_id, before)
             finally:
                 self.open.opening_with = None
-                if before is not None:
-                    self.open.replaced.discard(before.audience)
+                self.open.replaced.pop(session_id, None)
                 await self.open.end_unused()
 
     async def _opened(
@@ -223,7 +222,7 @@ class Sessions:
     ) -> Session:
         """Replaces `before`, whose watchers stay."""
         if before is not None:
-            self.open.replaced.add(before.audience)
+            self.open.replaced[session_id] = before.audience
             await self.open.close(before)
         await require(environment.store, session_id)
         ownership = Ownership(environment.store, session_id, self.open.owner)
@@ -278,6 +277,8 @@ class Sessions:
         if session is None:
             environment = await self.shared.ready()
             await environment.store.sessions.row(session_id)
+            if watcher is not None and (audience := self.open.replaced.get(session_id)):
+                audience.detach(watcher)
         elif watcher is not None and session.audience.leave(watcher):
             self.open.busy_changed(session, watcher)
         else:

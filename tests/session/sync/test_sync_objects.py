@@ -47,8 +47,9 @@ async def test_a_large_piece_lies_in_several_objects(
         assert (await desk.store.verify()).problems == ()
 
 
+@pytest.mark.parametrize("way", ["lost", "closes"])
 async def test_a_window_that_goes_amid_a_sync_is_given_no_session_back(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     remote = bare(tmp_path / "remote.git")
     async with world.daemon() as desk:
@@ -64,7 +65,10 @@ async def test_a_window_that_goes_amid_a_sync_is_given_no_session_back(
         took = syncing.take_on
 
         async def leave(*given: Any, **more: Any) -> Any:
-            desk.sessions.open.detach(desk.watch)
+            if way == "lost":
+                desk.sessions.open.detach(desk.watch)
+            else:
+                await desk.sessions.close(session.id, desk.watch)
             return await took(*given, **more)
 
         monkeypatch.setattr(syncing, "take_on", leave)
