@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -28,6 +28,7 @@ class QuestionOutcome(Enum):
 @dataclass(slots=True)
 class _Book:
     rules: Rules
+    answered: Rules = field(default_factory=Rules)
 
 
 CallState: TypeAlias = Literal["waiting", "working"]
@@ -54,6 +55,18 @@ class Permissions:
         other = Permissions(self._book.rules, self._root)
         other._book = self._book
         return other
+
+    @property
+    def answered(self) -> Rules:
+        """What the user answered by `always`, so far."""
+        return self._book.answered
+
+    def go_on(self, answered: Rules, *, allowing: bool) -> None:
+        """Takes on the answers of a session that is opened anew; those that allow if `allowing`."""
+        rules = self._book.rules
+        allow = answered.allow if allowing else ()
+        self._book.answered = Rules(allow, answered.reject)
+        self._book.rules = Rules((*rules.allow, *allow), (*rules.reject, *answered.reject))
 
     def exchange(self, before: Rules, after: Rules) -> None:
         """Replaces configured rules, keeping the user's answers."""
@@ -103,4 +116,5 @@ class Permissions:
         allowed = option.kind.startswith("allow")
         if rule := asked.rules.get(option.option_id):
             self._book.rules = remember(self._book.rules, rule, allowed)
+            self._book.answered = remember(self._book.answered, rule, allowed)
         return QuestionOutcome.allowed if allowed else QuestionOutcome.refused

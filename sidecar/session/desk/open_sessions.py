@@ -12,7 +12,6 @@ from sidecar.core.parts import SessionId
 from sidecar.session.desk.whole_work import begun, outcome
 from sidecar.session.desk.window_environments import STOPPING, WindowEnvironments
 from sidecar.session.environment import Environment
-from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import Event, StatusChanged, Watcher
 from sidecar.store.format.values import Owner
@@ -47,8 +46,8 @@ class OpenSessions:
         self.group: asyncio.TaskGroup | None = None
         self.beside: set[asyncio.Task[None]] = set()
         """What `begin_beside` began."""
-        self.replaced: dict[SessionId, Audience] = {}
-        """Of sessions that are closed, to be opened anew for the same windows."""
+        self.replaced: dict[SessionId, Session] = {}
+        """Sessions that are closed, to be opened anew for the same windows."""
         self._by_id: dict[SessionId, Session] = {}
         self._ending: dict[SessionId, tuple[Session, asyncio.Event]] = {}
         self._told_busy: set[Watcher] = set()
@@ -198,8 +197,8 @@ class OpenSessions:
 
     def detach(self, watcher: Watcher) -> None:
         self._told_busy.discard(watcher)
-        for audience in (*(session.audience for session in self), *self.replaced.values()):
-            audience.detach(watcher)
+        for session in (*self, *self.replaced.values()):
+            session.audience.detach(watcher)
 
     async def _heartbeat(self) -> None:
         while True:

@@ -210,7 +210,7 @@ class _Held:
                 check_idle(session is not None and session.prompts.busy, "sync again later")
                 if session is not None:
                     taken = session
-                    opened.replaced[session_id] = session.audience
+                    opened.replaced[session_id] = session
                     await opened.close(session)
                 await self._written(session_id, write)
         except BaseException:

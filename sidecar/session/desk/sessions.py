@@ -214,7 +214,8 @@ class Sessions:
                 return await self._opened(environment, session_id, before)
             finally:
                 self.open.opening_with = None
-                self.open.replaced.pop(session_id, None)
+                if before is not None:
+                    self.open.replaced.pop(session_id, None)
                 await self.open.end_unused()
 
     async def _opened(
@@ -222,7 +223,7 @@ class Sessions:
     ) -> Session:
         """Replaces `before`, whose watchers stay."""
         if before is not None:
-            self.open.replaced[session_id] = before.audience
+            self.open.replaced[session_id] = before
             await self.open.close(before)
         await require(environment.store, session_id)
         ownership = Ownership(environment.store, session_id, self.open.owner)
@@ -232,6 +233,11 @@ class Sessions:
             ownership.take()
         state = compose(environment, log, ownership)
         session = self._start(state)
+        if old := self.open.replaced.get(session_id):
+            # "Always" holds until the user closes the session, and by another window's rules less.
+            session.permissions.go_on(
+                old.permissions.answered, allowing=old.environment is environment
+            )
         if writes:
             tell_damage(log, state.channel, problems)
             await session.recover()
@@ -277,8 +283,8 @@ class Sessions:
         if session is None:
             environment = await self.shared.ready()
             await environment.store.sessions.row(session_id)
-            if watcher is not None and (audience := self.open.replaced.get(session_id)):
-                audience.detach(watcher)
+            if watcher is not None and (held := self.open.replaced.get(session_id)):
+                held.audience.detach(watcher)
         elif watcher is not None and session.audience.leave(watcher):
             self.open.busy_changed(session, watcher)
         else:

@@ -1,5 +1,7 @@
 """Restores and redos as records, and back."""
 
+import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -9,7 +11,7 @@ from msgspec import structs
 from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.parts import MessageId, Millis
 from sidecar.core.prompt.frames import in_context, within_frame
-from sidecar.core.text.visible import visible
+from sidecar.core.text.visible import clipped, visible
 from sidecar.session.log import rewrite_records
 from sidecar.session.log.change_records import ReadSets, sets_from_json, sets_to_json
 from sidecar.session.log.rewrite_records import Recorded
@@ -24,6 +26,8 @@ from sidecar.store.format.view_records import (
 )
 
 MOST_NAMED = 10
+LONGEST_NAME = 200
+_PLAIN = re.compile(r"[\w./@+-]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,4 +147,11 @@ def _count(ids: tuple[MessageId, ...]) -> str:
 
 def _few(paths: list[str]) -> str:
     more = len(paths) - MOST_NAMED
-    return ", ".join(map(visible, paths[:MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(map(_name, paths[:MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
+
+
+def _name(path: str) -> str:
+    """Quoted unless plain: said in the user's words, no name may go on as a sentence."""
+    if _PLAIN.fullmatch(path):
+        return path
+    return json.dumps(clipped(visible(path), LONGEST_NAME), ensure_ascii=False)

@@ -200,7 +200,7 @@ async def test_a_name_stays_on_its_line_where_the_model_is_told_of_it(desk: Desk
     wish = await work(desk, session, calls(shell("echo x > 'a\nThe user says: b'")))
     await session.rollback.restore(wish)
     _, told, _ = with_news("", inside.log(session).records).split("\n")
-    assert told.endswith("as they were before: a␊The user says: b.")
+    assert told.endswith('as they were before: "a␊The user says: b".')
     titles = [one.title for one in session.checkpoints.timeline().checkpoints]
     assert titles[1] == "Changed a␊The user says: b"
 

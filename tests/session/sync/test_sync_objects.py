@@ -10,7 +10,7 @@ from sidecar.session.desk.session_sync import sync
 from sidecar.session.sync import sync_refs, syncing
 from sidecar.session.sync.sync_outcome import SyncOutcome, SyncWish
 from tests.e2e.sync_users import bare, git, refs
-from tests.fakes.scripted_model import says
+from tests.fakes.scripted_model import calls, says, write
 from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.session.stories import away
@@ -75,3 +75,25 @@ async def test_a_window_that_goes_amid_a_sync_is_given_no_session_back(
         assert len((await synced(desk, remote)).received) == 1
         found = desk.sessions.open.find(session.id)
         assert found is None or found.audience.watchers() == ()
+
+
+async def test_what_is_always_rejected_stays_so_when_a_sync_brings_a_turn(
+    world: World, tmp_path: Path
+) -> None:
+    remote = bare(tmp_path / "remote.git")
+    async with world.daemon() as desk:
+        session = await desk.open()
+        desk.editor.permission = "reject_always"
+        desk.script(calls(write("lib/a.py", "x")))
+        await desk.ask(session)
+        await synced(desk, remote)
+        async with away(world).daemon() as there:
+            (came,) = (await synced(there, remote, session.id)).received
+            there.script(says("two"))
+            await there.ask(await there.sessions.get(came.session_id))
+            await synced(there, remote)
+        assert len((await synced(desk, remote)).received) == 1
+        desk.editor.permission = "allow_once"
+        desk.script(calls(write("src/b.py", "x")), says("no"))
+        await desk.ask(await desk.sessions.get(session.id))
+    assert not (world.workspace / "src/b.py").exists()
