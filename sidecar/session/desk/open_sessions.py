@@ -49,7 +49,8 @@ class OpenSessions:
         self.replaced: dict[SessionId, Session] = {}
         """Sessions that are closed, to be opened anew for the same windows."""
         self._by_id: dict[SessionId, Session] = {}
-        self._ending: dict[SessionId, tuple[Session, asyncio.Event]] = {}
+        self.ending: dict[SessionId, tuple[Session | None, asyncio.Event]] = {}
+        """Those that end, or are changed while closed; nobody opens them until the event."""
         self._told_busy: set[Watcher] = set()
         self.windows = WindowEnvironments()
         self._idle_since: dict[SessionId, float] = {}
@@ -111,7 +112,7 @@ class OpenSessions:
 
     async def end_unused(self) -> None:
         used = [session.environment for session in self]
-        used += [session.environment for session, _ in self._ending.values()]
+        used += [session.environment for session, _ in self.ending.values() if session]
         opening = () if self.opening_with is None else (self.opening_with,)
         await self.windows.end_unused((*used, *opening))
 
@@ -125,7 +126,7 @@ class OpenSessions:
             # First: its clients must hear that its alerts end.
             session.environment.forget(session.id)
             del self._by_id[session.id]
-            self._ending[session.id] = session, asyncio.Event()
+            self.ending[session.id] = session, asyncio.Event()
         ending = partial(self._end_whole, session, then, ends=ends)
         try:
             task = begun(self.group, ending)
@@ -146,13 +147,13 @@ class OpenSessions:
             return await then()
         finally:
             if ends:
-                _, gone = self._ending.pop(session.id)
+                _, gone = self.ending.pop(session.id)
                 gone.set()
 
     async def _settled(self, session_id: SessionId) -> None:
         """Waits while a session ends, which still writes."""
-        while session_id in self._ending:
-            await self._ending[session_id][1].wait()
+        while session_id in self.ending:
+            await self.ending[session_id][1].wait()
 
     @asynccontextmanager
     async def opening_of(self, session_id: SessionId) -> AsyncIterator[None]:
@@ -160,7 +161,7 @@ class OpenSessions:
         while True:
             await self._settled(session_id)
             async with self.opening:
-                if session_id not in self._ending:
+                if session_id not in self.ending:
                     yield
                     return
 

@@ -203,25 +203,29 @@ class _Held:
     async def change(
         self, session_id: SessionId, write: Callable[[], Awaitable[None]], after: PartId | None
     ) -> None:
-        opened, taken = self._sessions.open, None
+        opened, written = self._sessions.open, partial(self._written, session_id, write)
+        async with opened.opening_of(session_id):
+            session = opened.find(session_id)
+            check_idle(session is not None and session.prompts.busy, "sync again later")
+            if session is None:
+                opened.ending[session_id] = None, asyncio.Event()
+        # Others are opened meanwhile: what came may be large.
+        if session is None:
+            try:
+                return await written()
+            finally:
+                opened.ending.pop(session_id)[1].set()
+        opened.replaced[session_id] = session
         try:
-            async with opened.opening:
-                session = opened.find(session_id)
-                check_idle(session is not None and session.prompts.busy, "sync again later")
-                if session is not None:
-                    taken = session
-                    opened.replaced[session_id] = session
-                    await opened.close(session)
-                await self._written(session_id, write)
-        except BaseException:
+            await opened.end(session, written)
+        except Exception:
             after = None
             raise
         finally:
-            if taken is not None:
-                # Also if the one who asked goes: others have this session open.
-                assert opened.group is not None
-                back = partial(self._given_back, taken, after)
-                await asyncio.shield(opened.group.create_task(logged(back)))
+            # Also if the one who asked goes: others have this session open.
+            assert opened.group is not None
+            back = partial(self._given_back, session, after)
+            await asyncio.shield(opened.group.create_task(logged(back)))
 
     async def _written(self, session_id: SessionId, write: Callable[[], Awaitable[None]]) -> None:
         store, owner = (await self._sessions.shared.ready()).store, self._sessions.open.owner
@@ -248,6 +252,7 @@ class _Held:
                 again.audience.attach(one.watcher, one.client, one.environment)
         finally:
             opened.replaced.pop(taken.id, None)
+            await opened.end_unused()
         for one in audience.connected if after is not None else ():
             await again.replay.tell(after, _emitting(one.watcher))
         if again.row.title != taken.row.title:

@@ -1,5 +1,6 @@
 """What lies on a ref: objects that hosts take, and nothing that is not of sessions."""
 
+import asyncio
 import random
 from pathlib import Path
 from typing import Any
@@ -97,3 +98,33 @@ async def test_what_is_always_rejected_stays_so_when_a_sync_brings_a_turn(
         desk.script(calls(write("src/b.py", "x")), says("no"))
         await desk.ask(await desk.sessions.get(session.id))
     assert not (world.workspace / "src/b.py").exists()
+
+
+@pytest.mark.parametrize("held", [True, False])
+async def test_other_sessions_go_on_while_a_sync_takes_a_turn_on(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: bool
+) -> None:
+    remote = bare(tmp_path / "remote.git")
+    async with world.daemon() as desk:
+        session, other = await desk.open(), await desk.open()
+        desk.script(says("one"))
+        await desk.ask(session)
+        await synced(desk, remote)
+        async with away(world).daemon() as there:
+            (came,) = (await synced(there, remote, session.id)).received
+            there.script(says("two"))
+            await there.ask(await there.sessions.get(came.session_id))
+            await synced(there, remote)
+        if not held:
+            await desk.sessions.close(session.id)
+        took = syncing.take_on
+
+        async def meanwhile(*given: Any, **more: Any) -> Any:
+            desk.script(says("three"))
+            await desk.ask(await desk.sessions.get(other.id))
+            return await took(*given, **more)
+
+        monkeypatch.setattr(syncing, "take_on", meanwhile)
+        async with asyncio.timeout(20):
+            assert len((await synced(desk, remote)).received) == 1
+        assert len(inside.messages(await desk.sessions.get(session.id))) == 4
