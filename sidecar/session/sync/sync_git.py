@@ -21,6 +21,8 @@ NETWORK = 300.0
 """Seconds for a command that only works here, and for one that asks a remote."""
 MOST_SAID = 64 * 1024 * 1024
 """Bytes of an answer, but of sessions' pieces."""
+ENDING = 10.0
+"""Seconds for a killed git to be gone."""
 LOOK = 0.5
 """Seconds between looks at what a fetch has brought."""
 STALE = 60.0
@@ -110,7 +112,10 @@ class SyncGit:
     async def done(
         self, *arguments: str, given: bytes | None = None, most: int = MOST_SAID
     ) -> bytes:
-        """Runs a local command; raises StorageFailed where it fails, or says more than `most`."""
+        """Runs a local command.
+
+        Raises StorageFailed where it fails, BadRequest where it says more than `most`.
+        """
         try:
             ran = await self._run(arguments, given, LOCAL, most)
         except TimeoutError:
@@ -140,7 +145,7 @@ class SyncGit:
         most: int,
         coming: int | None = None,
     ) -> Ran:
-        """Raises TimeoutError, StorageFailed if git cannot be started or says too much."""
+        """Raises TimeoutError, StorageFailed if git cannot be started, BadRequest as `done`."""
         assert self._program is not None
         try:
             process = await asyncio.create_subprocess_exec(
@@ -170,7 +175,11 @@ class SyncGit:
             if process.returncode is None:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+                # Its end is known only once both pipes are read to theirs.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(ENDING):
+                        await asyncio.gather(_drained(process.stdout), _drained(process.stderr))
+                        await process.wait()
         return Ran(code, out, why(err))
 
     def _remove_leftovers(self) -> None:
@@ -209,12 +218,18 @@ async def _spoken(
     return out.result(), err.result()
 
 
+async def _drained(stream: asyncio.StreamReader | None) -> None:
+    assert stream is not None
+    while await stream.read(256 * 1024):
+        pass
+
+
 async def _bounded(stream: asyncio.StreamReader | None, most: int) -> bytes:
     assert stream is not None
     pieces, total = [], 0
     while piece := await stream.read(256 * 1024):
         total += len(piece)
         if total > most:
-            raise StorageFailed("git said more than is taken from a remote", kind="io")
+            raise BadRequest("git says more of it than is taken from a remote", "params.remote")
         pieces.append(piece)
     return b"".join(pieces)
