@@ -19,8 +19,9 @@ async def test_an_answer_that_is_too_large_is_refused_and_git_ended(
     git = SyncGit(folder, os.environ, lambda: 0)
     await git.prepare()
     oid = await git.done("hash-object", "-w", "--stdin", given=b"x" * size)
-    # What a pipe does not hold keeps git from its end.
+    # What a pipe does not hold may keep git's end from being known.
     async with asyncio.timeout(20):
-        with pytest.raises(BadRequest, match="more of it than is taken"):
-            await git.done("cat-file", "blob", oid.decode().strip(), most=4_999)
+        for _ in range(10):
+            with pytest.raises(BadRequest, match="more of it than is taken"):
+                await git.done("cat-file", "blob", oid.decode().strip(), most=size // 8)
     assert await git.done("cat-file", "blob", oid.decode().strip(), most=size) == b"x" * size
