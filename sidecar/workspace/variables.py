@@ -1,5 +1,6 @@
-"""Prepares child processes' environments, and finds programs."""
+"""Prepares child processes' environments, finds programs, and ends children."""
 
+import asyncio
 import os
 import re
 import shlex
@@ -35,6 +36,8 @@ _CALLS = re.compile(
 FETCHING_NOTHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 """Keep git from fetching for a partial clone; git before 2.45 knows the second."""
 
+ENDING = 5.0
+"""Seconds for a killed child to be gone."""
 ENVIRONMENTS = 8
 """Environments whose harmless variables are remembered, one for each window."""
 
@@ -211,3 +214,19 @@ def _names_setting(name: str) -> bool:
 def _is_kept_back(name: str, value: str) -> bool:
     # Headers for the provider may hold a key under any name; an address is no secret.
     return is_secret(name, value) or name.upper().startswith("ANTHROPIC_") or holds_key(value)
+
+
+async def ended(process: asyncio.subprocess.Process) -> None:
+    """Kills a child that runs yet, and waits for its end.
+
+    asyncio tells an end only once the child's pipes are read to theirs.
+    """
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.kill()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(ENDING):
+            for stream in (process.stdout, process.stderr):
+                while stream is not None and await stream.read(64 * 1024):
+                    pass
+            await process.wait()

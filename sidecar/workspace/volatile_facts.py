@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -13,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.prompt.frames import in_context, within_frame
 from sidecar.workspace.paths import display
-from sidecar.workspace.variables import FETCHING_NOTHING, for_git, program, without_secrets
+from sidecar.workspace.variables import FETCHING_NOTHING, ended, for_git, program, without_secrets
 
 GIT_TIMEOUT = 1.0
 MAX_CHANGED = 20
@@ -144,16 +143,7 @@ async def said(
     except TimeoutError:
         return None
     finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
-        await process.wait()
-        if process.stdout is not None:
-            # The transport closes when the end of the pipe has been seen.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(GIT_TIMEOUT):
-                    while await process.stdout.read(64 * 1024):
-                        pass
+        await ended(process)
     # 1: no such setting; above, git does not know what was asked for, or there is no repository.
     return None if process.returncode is None or process.returncode > 1 else output
 

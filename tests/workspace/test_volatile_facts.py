@@ -14,6 +14,7 @@ from sidecar.workspace.volatile_facts import (
     git_environment,
     parse_status,
     read_git,
+    said,
     volatile_context,
 )
 from tests.workspace.partial_clone import partial_clone
@@ -279,3 +280,11 @@ def test_an_odd_status_of_git_is_read_as_far_as_it_goes() -> None:
     found = parse_status(many)
     assert found is not None
     assert (found.branch, len(found.changed), found.more) == ("main", 20, 30)
+
+
+async def test_a_git_that_says_far_more_than_is_read_is_ended(tmp_path: Path) -> None:
+    # What stays in its pipe may keep its end from being known.
+    async with asyncio.timeout(30):
+        for _ in range(50):
+            found = await said(("head", "-c", "8000000", "/dev/zero"), tmp_path, os.environ)
+            assert found

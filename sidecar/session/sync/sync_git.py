@@ -13,7 +13,7 @@ from sidecar.core.errors import BadRequest, RemoteFailed, StorageFailed, innermo
 from sidecar.core.parts import Millis
 from sidecar.core.text.redaction import Redaction
 from sidecar.store.connection.store_faults import FULL
-from sidecar.workspace.variables import for_git, program
+from sidecar.workspace.variables import ended, for_git, program
 from sidecar.workspace.volatile_facts import git_environment
 
 LOCAL = 60.0
@@ -21,8 +21,6 @@ NETWORK = 300.0
 """Seconds for a command that only works here, and for one that asks a remote."""
 MOST_SAID = 64 * 1024 * 1024
 """Bytes of an answer, but of sessions' pieces."""
-ENDING = 10.0
-"""Seconds for a killed git to be gone."""
 LOOK = 0.5
 """Seconds between looks at what a fetch has brought."""
 STALE = 60.0
@@ -175,11 +173,7 @@ class SyncGit:
             if process.returncode is None:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)
-                # Its end is known only once both pipes are read to theirs.
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(ENDING):
-                        await asyncio.gather(_drained(process.stdout), _drained(process.stderr))
-                        await process.wait()
+                await ended(process)
         return Ran(code, out, why(err))
 
     def _remove_leftovers(self) -> None:
@@ -216,12 +210,6 @@ async def _spoken(
         out = group.create_task(_bounded(process.stdout, most))
         err = group.create_task(_bounded(process.stderr, 1024 * 1024))
     return out.result(), err.result()
-
-
-async def _drained(stream: asyncio.StreamReader | None) -> None:
-    assert stream is not None
-    while await stream.read(256 * 1024):
-        pass
 
 
 async def _bounded(stream: asyncio.StreamReader | None, most: int) -> bytes:

@@ -6,14 +6,13 @@ import os
 import re
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sidecar.tools.files.grep import MAX_SHOWN, Match, shown
 from sidecar.workspace.files import MAX_FILE, legible
 from sidecar.workspace.unlinked_path import folder_of, open_in, standing_in
-from sidecar.workspace.variables import without_secrets
+from sidecar.workspace.variables import ended, without_secrets
 from sidecar.workspace.walk import SKIPPED, Unignored
 
 _OPTIONS = (
@@ -86,10 +85,7 @@ async def run_ripgrep(
     except TimeoutError:
         ran.late = True
     finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
-        await process.wait()
+        await ended(process)
     return ran
 
 
