@@ -235,7 +235,8 @@ def files_taken(screen: Screened) -> Iterator[str]:
     if screen.bundle.files is None:
         yield FILES_STAY
         return
-    yield FILES_CAME.format(states=many(len(screen.bundle.files), "state"))
+    if screen.bundle.files:
+        yield FILES_CAME.format(states=many(len(screen.bundle.files), "state"))
     if screen.paths_left:
         yield FILES_LATER.format(paths=", ".join(map(visible, sorted(screen.paths_left)[:5])))
 
