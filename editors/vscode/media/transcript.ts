@@ -224,15 +224,14 @@ export class Transcript {
   private call(update: Extract<SessionUpdate, { toolCallId: string }>, origin: Origin): void {
     const id = origin.partId ?? update.toolCallId;
     this.came(origin);
-    let call = this.calls.get(id);
-    if (!call) {
-      this.settle();
-      call = new ToolCall(update.toolCallId, this.send);
-      this.calls.set(id, call);
-      this.turn(origin).add(call.element);
-    }
+    const known = this.calls.get(id);
+    if (!known) this.settle();
+    const call = known ?? new ToolCall(update.toolCallId, this.send);
     const before = call.status;
     call.take(update, origin);
+    // One that cannot be shown leaves no line without words.
+    if (!known) this.turn(origin).add(call.element);
+    this.calls.set(id, call);
     const items = origin.metadata?.["items"];
     if (Array.isArray(items)) this.planned(items as Task[]);
     if (this.live && call.status !== before && ["completed", "failed"].includes(call.status)) say(`${call.label}: ${call.status === "failed" ? l10n.t("failed") : l10n.t("done")}`);

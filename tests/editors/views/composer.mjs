@@ -301,10 +301,6 @@ const steps = {
     await view.post({ type: "mentions", text: "@a.py @b.py " });
     assert.equal(await input.inputValue(), "see @a.py @b.py ");
   },
-
-  async "everything has a name, and nothing was fetched or forbidden"() {
-    await view.sound();
-  },
 };
 
 await play(view, steps);

@@ -203,10 +203,6 @@ const steps = {
     await page.getByRole("button", { name: "left out or cut" }).click();
     assert.ok((await page.locator("li .piece").count()) > left.length);
   },
-
-  async "everything has a name, and nothing was fetched or forbidden"() {
-    await view.sound();
-  },
 };
 
 await play(view, steps);

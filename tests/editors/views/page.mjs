@@ -157,7 +157,7 @@ class View {
     assert.fail(`Tab does not lead to ${words}`);
   }
 
-  /** Every button has a name, the page a heading, all a place in it, and nothing was asked from a network or against the page's policy. */
+  /** As it stands now, every button has a name, the page a heading, all a place in it, and nothing was asked from a network or against the page's policy. */
   async sound() {
     const nameless = await this.page.evaluate(() =>
       [...document.querySelectorAll("button, summary, textarea, [tabindex='0']")]
@@ -188,13 +188,14 @@ class View {
   }
 }
 
-/** Play the steps one by one, say how each went, and end the process. */
+/** Play the steps one by one, say how each went, and end the process. The page is sound after each: what one leaves, another may take away. */
 export async function play(view, steps) {
   let failed = false;
   for (const [name, step] of Object.entries(steps)) {
     const start = Date.now();
     try {
       await step();
+      await view.sound();
       console.log(`ok ${name} (${Date.now() - start} ms)`);
     } catch (error) {
       console.log(`FAILED ${name}: ${error.stack}`);
