@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -78,9 +79,19 @@ def stored_transcript(store: Path, session: str) -> Transcript:
     return Transcript(OURS, row.id, entries, path, row.title, row.cwd, row.id)
 
 
+def is_export(path: Path) -> bool:
+    """Whether a file is named as exports are, and begins as one."""
+    with suppress(OSError):
+        return path.suffix == EXPORT and bundle_file.is_bundle(path)
+    return False
+
+
 def exported_transcript(path: Path) -> Transcript:
-    """Raises BadRequest, OSError."""
-    found = read_lines(bundle_file.read(path))
+    """Raises BadRequest."""
+    try:
+        found = read_lines(bundle_file.read(path))
+    except OSError as error:
+        raise BadRequest(f"{path} cannot be read: {error}", "path") from None
     row, entries = found.session, _told(found.messages, found.records)
     return Transcript(OURS, row.id, entries, str(path), row.title, row.cwd, row.id)
 

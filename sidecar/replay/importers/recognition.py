@@ -19,6 +19,7 @@ from sidecar.replay.importers.own_store import (
     STORE_FILE,
     exported_transcript,
     find_store,
+    is_export,
     stored_sessions,
     stored_transcript,
 )
@@ -98,11 +99,8 @@ def open_transcript(
     store = _store(path)
     if store is not None:
         return stored_transcript(*store)
-    if path.suffix == EXPORT:
-        try:
-            return exported_transcript(path)
-        except OSError as error:
-            raise BadRequest(f"{path} cannot be read: {error}", "path") from None
+    if not format_name and is_export(path):
+        return exported_transcript(path)
     importer, first, lines = _opened(path, format_name, each)
     if importer is not None:
         head, entries = opening(_good(first)), _begun(_read(importer, chain(first, lines)))
@@ -117,7 +115,7 @@ def read_bill(path: Path) -> list[BilledRequest]:
 
     Raises BadRequest if unreadable.
     """
-    if _store(path) is not None or path.suffix == EXPORT:
+    if _store(path) is not None or is_export(path):
         return []
     importer, first, lines = _opened(path, "", lambda: None)
     bill: ReadRequests | None = getattr(importer, "bill", None)

@@ -78,12 +78,7 @@ function M.start(cmd, opts, on)
       local found, left = split(table.concat(rest))
       rest = { left }
       for _, body in ipairs(found) do
-        local read, message = pcall(vim.json.decode, body, { luanil = { object = true, array = true } })
-        if read then
-          take(pipe, message, on.message)
-        else
-          on.log({ "a message of the daemon cannot be read: " .. message })
-        end
+        take(pipe, vim.json.decode(body, { luanil = { object = true, array = true } }), on.message)
       end
     end,
     on_stderr = function(_, lines)
