@@ -193,6 +193,11 @@ const steps = {
     await page.locator("li .piece").nth(left.indexOf(other)).click();
     await view.post({ type: "lost", partId: other.partId, message: "The daemon is not running." });
     await page.getByRole("alert").getByText("The daemon is not running.").waitFor();
+    for (const theme of ["dark", "light", "contrast"]) {
+      await view.theme(theme);
+      assert.ok((await view.contrast(".lost")) >= 4.5, theme);
+    }
+    await view.theme("dark");
   },
 
   async "a view that is opened again is as it was left"() {
