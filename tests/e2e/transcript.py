@@ -50,7 +50,7 @@ class Recorder(PlainClient):
 
 def spoken(folder: Path) -> str:
     """The page, of one session in a folder of its own."""
-    work, data = folder / "work", folder / "data"
+    work, data = folder / "app", folder / "data"
     work.mkdir()
     (work / "story.txt").write_text("".join(f"Line {n} of a long story.\n" for n in range(4_000)))
 
