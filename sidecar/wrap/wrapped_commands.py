@@ -3,11 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
-from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict, SidecarError
+from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.parts import Json, JsonObject
-from sidecar.session.interface import Done, Wish
+from sidecar.session.interface import Wish
 from sidecar.wire.acp import markdown_answers as told
 from sidecar.wire.acp.acp_names import incoming
+from sidecar.wire.acp.slash_commands import restored
 from sidecar.wire.dispatch import structure
 from sidecar.wire.messages import METHODS
 from sidecar.wire.methods.checkpoint_methods import CheckpointAnswers
@@ -65,26 +66,13 @@ async def _rollback(words: str, wrapped: WrappedSession) -> str:
         return told.turns(turns)
     wish = Wish("files", None, numbered(turns, number).message_id, on_conflict)
     command = f"/rollback {words}"
-    done = await _restored(command, "Went back", wrapped.session.rollback.restore, wish)
+    done = await restored(command, "Went back", wrapped.session.rollback.restore, wish)
     return f"{done}\n\n{STAYS}" if wrapped.news() else done
 
 
 async def _redo(words: str, wrapped: WrappedSession) -> str:
     wish = Wish("files", on_conflict=wanted(words)[1])
-    return await _restored("/redo", "Went forth again", wrapped.session.rollback.redo, wish)
-
-
-async def _restored(
-    command: str, what: str, restore: Callable[[Wish], Awaitable[Done]], wish: Wish
-) -> str:
-    try:
-        return told.restore(what, await restore(wish))
-    except RestoreConflict as conflict:
-        return told.conflict(command, conflict.data.get("conflicts"))
-    except NothingToDo as nothing:
-        if said := told.nothing(nothing.data.get("files")):
-            return said
-        raise
+    return await restored("/redo", "Went forth again", wrapped.session.rollback.redo, wish)
 
 
 async def _diff(words: str, wrapped: WrappedSession) -> str:

@@ -129,17 +129,18 @@ async def _rollback(words: str, scene: CommandScene) -> str:
     if number is None:
         return told.turns(turns)
     wish = Wish(scope, None, numbered(turns, number).message_id, on_conflict)
-    return await _restored(f"/rollback {words}", "Went back", scene.session.rollback.restore, wish)
+    return await restored(f"/rollback {words}", "Went back", scene.session.rollback.restore, wish)
 
 
 async def _redo(words: str, scene: CommandScene) -> str:
     wish = Wish("both", on_conflict=wanted(words)[1])
-    return await _restored("/redo", "Went forth again", scene.session.rollback.redo, wish)
+    return await restored("/redo", "Went forth again", scene.session.rollback.redo, wish)
 
 
-async def _restored(
+async def restored(
     command: str, what: str, restore: Callable[[Wish], Awaitable[Done]], wish: Wish
 ) -> str:
+    """Restores, and says what came of it; `what` was done. Raises SidecarError."""
     try:
         return told.restore(what, await restore(wish))
     except RestoreConflict as conflict:

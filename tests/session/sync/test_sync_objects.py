@@ -24,6 +24,16 @@ async def synced(desk: Desk, remote: Path, *names: str) -> SyncOutcome:
     return await sync(desk.sessions, wish)
 
 
+async def gone_on(world: World, desk: Desk, remote: Path, name: str) -> None:
+    """Send a session, and have another machine take a turn in it that waits on the remote."""
+    await synced(desk, remote)
+    async with away(world).daemon() as there:
+        (came,) = (await synced(there, remote, name)).received
+        there.script(says("two"))
+        await there.ask(await there.sessions.get(came.session_id))
+        await synced(there, remote)
+
+
 async def test_a_large_piece_lies_in_several_objects(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,12 +67,7 @@ async def test_a_window_that_goes_amid_a_sync_is_given_no_session_back(
         session = await desk.open()
         desk.script(says("one"))
         await desk.ask(session)
-        await synced(desk, remote)
-        async with away(world).daemon() as there:
-            (came,) = (await synced(there, remote, session.id)).received
-            there.script(says("two"))
-            await there.ask(await there.sessions.get(came.session_id))
-            await synced(there, remote)
+        await gone_on(world, desk, remote, session.id)
         took = syncing.take_on
 
         async def leave(*given: Any, **more: Any) -> Any:
@@ -87,12 +92,7 @@ async def test_what_is_always_rejected_stays_so_when_a_sync_brings_a_turn(
         desk.editor.permission = "reject_always"
         desk.script(calls(write("lib/a.py", "x")))
         await desk.ask(session)
-        await synced(desk, remote)
-        async with away(world).daemon() as there:
-            (came,) = (await synced(there, remote, session.id)).received
-            there.script(says("two"))
-            await there.ask(await there.sessions.get(came.session_id))
-            await synced(there, remote)
+        await gone_on(world, desk, remote, session.id)
         assert len((await synced(desk, remote)).received) == 1
         desk.editor.permission = "allow_once"
         desk.script(calls(write("src/b.py", "x")), says("no"))
@@ -109,12 +109,7 @@ async def test_other_sessions_go_on_while_a_sync_takes_a_turn_on(
         session, other = await desk.open(), await desk.open()
         desk.script(says("one"))
         await desk.ask(session)
-        await synced(desk, remote)
-        async with away(world).daemon() as there:
-            (came,) = (await synced(there, remote, session.id)).received
-            there.script(says("two"))
-            await there.ask(await there.sessions.get(came.session_id))
-            await synced(there, remote)
+        await gone_on(world, desk, remote, session.id)
         if not held:
             await desk.sessions.close(session.id)
         took = syncing.take_on
