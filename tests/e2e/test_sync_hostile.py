@@ -377,22 +377,27 @@ def test_a_damaged_copy_is_fetched_anew(make: Make, what: str) -> None:
     assert ada.sync()["received"][0]["messages"] == 2
 
 
-def test_what_cannot_be_taken_in_parts_no_session(make: Make) -> None:
+@pytest.mark.parametrize("what", ["cost", "path"])
+def test_what_cannot_be_taken_in_parts_no_session(make: Make, what: str) -> None:
     ada, bob = make("ada"), make("bob")
     session = ada.new("Together")
     ada.say(session, "hello")
-    ada.sync()
-    here = bob.sync(open=[session])["received"][0]["sessionId"]
-    ada.say(session, "one way")
-    ada.sync()
+    ada.sync(snapshots=True)
+    here = bob.sync(open=[session], snapshots=True)["received"][0]["sessionId"]
+    ada.say(session, "write made.txt with one")
+    ada.sync(snapshots=True)
     bob.say(here, "another way")
 
     def spoil(lines: list[Any]) -> None:
-        row = next(line for line in lines if "session" in line)["session"]
-        row["cost"] = "junk"
+        if what == "cost":
+            next(line for line in lines if "session" in line)["session"]["cost"] = "junk"
+        for line in lines if what == "path" else ():
+            if "sets" in json.dumps(line.get("part")):
+                told = json.dumps(line["part"]).replace("made.txt", "../made.txt")
+                line["part"] = json.loads(told)
 
     piece(ada, session, spoil, number=2)
-    done = bob.sync()
+    done = bob.sync(snapshots=True)
     assert (done["forked"], done["received"], done["sent"]) == ([], [], [])
     assert any("Together: " in note for note in done["notes"])
     assert list(bob.sessions().values()) == ["Together"]

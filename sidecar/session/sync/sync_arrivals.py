@@ -33,10 +33,12 @@ from sidecar.store.format.values import (
 )
 
 
-async def check_new(environment: Environment, bundle: Bundle, folder: str) -> None:
+async def check_new(
+    environment: Environment, bundle: Bundle, folder: str, *, snapshots: bool
+) -> None:
     """Raises as `take_new` would for what cannot be taken in."""
     here = await head_of(environment, folder)
-    await ImportWork().run(lambda: screened(bundle, here))
+    await ImportWork().run(lambda: screened(bundle, here, snapshots=snapshots))
 
 
 async def take_new(

@@ -270,7 +270,7 @@ class Syncing:
         if not self._does:
             history = history_here(local.stored, local.cut, name)
             return await self._sent(replace(local, name=name, history=history), None, "")
-        await check_new(self._environment, there, row.cwd)
+        await check_new(self._environment, there, row.cwd, snapshots=self._snapshots)
         # The fork's own ref has nothing to go by.
         self._refs.check_sealing(tip)
         # Should the process end here, the mark has the other taken in by the next sync.
