@@ -308,3 +308,24 @@ def test_what_a_machine_notes_for_itself_parts_nobody(make: Make) -> None:
     done = bob.sync()
     assert (len(done["received"]), done["forked"]) == (1, [])
     assert bob.texts(here) == ada.texts(session) == ["hello", "read notes.txt", "read a.txt"]
+
+
+@pytest.mark.parametrize("what", ["head", "ref", "config"])
+def test_a_damaged_copy_is_fetched_anew(make: Make, what: str) -> None:
+    ada, bob = make("ada"), make("bob")
+    session = ada.new()
+    ada.say(session, "hello")
+    ada.sync()
+    here = bob.sync(open=[session])["received"][0]["sessionId"]
+    copy = bob.data / "sync/sessions.git"
+    spoiled = {
+        "head": [copy / "HEAD"],
+        "ref": [one for one in (copy / "refs").rglob("*") if one.is_file()],
+        "config": [copy / "config"],
+    }[what]
+    bob.say(here, "more")
+    for path in spoiled:
+        path.chmod(0o600)
+        path.write_text("[" if what == "config" else "")
+    assert len(bob.sync()["sent"]) == 1
+    assert ada.sync()["received"][0]["messages"] == 2

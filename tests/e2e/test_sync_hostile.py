@@ -356,27 +356,6 @@ def test_a_daemon_killed_at_any_moment_leaves_both_sides_whole(make: Make) -> No
     git("fsck", "--strict", cwd=ada.remote)
 
 
-@pytest.mark.parametrize("what", ["head", "ref", "config"])
-def test_a_damaged_copy_is_fetched_anew(make: Make, what: str) -> None:
-    ada, bob = make("ada"), make("bob")
-    session = ada.new()
-    ada.say(session, "hello")
-    ada.sync()
-    here = bob.sync(open=[session])["received"][0]["sessionId"]
-    copy = bob.data / "sync/sessions.git"
-    spoiled = {
-        "head": [copy / "HEAD"],
-        "ref": [one for one in (copy / "refs").rglob("*") if one.is_file()],
-        "config": [copy / "config"],
-    }[what]
-    bob.say(here, "more")
-    for path in spoiled:
-        path.chmod(0o600)
-        path.write_text("[" if what == "config" else "")
-    assert len(bob.sync()["sent"]) == 1
-    assert ada.sync()["received"][0]["messages"] == 2
-
-
 @pytest.mark.parametrize("what", ["cost", "path"])
 def test_what_cannot_be_taken_in_parts_no_session(make: Make, what: str) -> None:
     ada, bob = make("ada"), make("bob")
