@@ -27,8 +27,13 @@ class QuestionOutcome(Enum):
 
 @dataclass(slots=True)
 class _Book:
-    rules: Rules
+    configured: Rules
     answered: Rules = field(default_factory=Rules)
+
+    @property
+    def rules(self) -> Rules:
+        configured, answered = self.configured, self.answered
+        return Rules((*configured.allow, *answered.allow), (*configured.reject, *answered.reject))
 
 
 CallState: TypeAlias = Literal["waiting", "working"]
@@ -52,7 +57,7 @@ class Permissions:
 
         A subtask asks in this session's name, so `always` holds for both.
         """
-        other = Permissions(self._book.rules, self._root)
+        other = Permissions(self._book.configured, self._root)
         other._book = self._book
         return other
 
@@ -63,18 +68,11 @@ class Permissions:
 
     def go_on(self, answered: Rules, *, allowing: bool) -> None:
         """Takes on the answers of a session that is opened anew; those that allow if `allowing`."""
-        rules = self._book.rules
-        allow = answered.allow if allowing else ()
-        self._book.answered = Rules(allow, answered.reject)
-        self._book.rules = Rules((*rules.allow, *allow), (*rules.reject, *answered.reject))
+        self._book.answered = Rules(answered.allow if allowing else (), answered.reject)
 
-    def exchange(self, before: Rules, after: Rules) -> None:
+    def configure(self, rules: Rules) -> None:
         """Replaces configured rules, keeping the user's answers."""
-        answers = self._book.rules
-        self._book.rules = Rules(
-            (*after.allow, *(rule for rule in answers.allow if rule not in before.allow)),
-            (*after.reject, *(rule for rule in answers.reject if rule not in before.reject)),
-        )
+        self._book.configured = rules
 
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
@@ -115,6 +113,5 @@ class Permissions:
             return QuestionOutcome.dismissed
         allowed = option.kind.startswith("allow")
         if rule := asked.rules.get(option.option_id):
-            self._book.rules = remember(self._book.rules, rule, allowed)
             self._book.answered = remember(self._book.answered, rule, allowed)
         return QuestionOutcome.allowed if allowed else QuestionOutcome.refused

@@ -43,10 +43,10 @@ def passed_over(folder: Path, workspace: Path | None) -> str:
 
 
 def take_over(settings: CurrentSettings, sessions: Iterable[Session], resolved: Resolved) -> None:
-    before, result = settings.config, settings.take(resolved)
-    rules = [Rules(c.permissions.allow, c.permissions.reject) for c in (before, result.config)]
+    result = settings.take(resolved)
+    rules = result.config.permissions
     for session in sessions:
-        session.permissions.exchange(*rules)
+        session.permissions.configure(Rules(rules.allow, rules.reject))
         if result.told and not session.opened().read_only:
             text = " ".join(("The settings were read again.", *result.told))
             session.notify("warning" if result.bad else "info", text)

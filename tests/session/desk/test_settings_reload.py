@@ -32,6 +32,25 @@ async def test_rules_change_in_open_sessions_and_answers_stay(desk: Desk, world:
     assert (desk.workspace / "made").exists()
 
 
+async def test_what_a_rule_rejected_too_for_a_while_stays_rejected(
+    desk: Desk, world: World
+) -> None:
+    """A file of the workspace may come and go with a checkout, the user's answer may not."""
+    (desk.workspace / "src").mkdir()
+    session = await desk.open()
+    rules = PermissionSettings(("write_file:src/*",))
+    desk.reload(replace(world.config, permissions=rules))
+    desk.editor.permission = "reject_always"
+    desk.script(calls(write("lib/a.py", "x")))
+    await desk.ask(session)
+    desk.reload(replace(world.config, permissions=replace(rules, reject=("write_file",))))
+    desk.reload(replace(world.config, permissions=rules))
+    desk.script(calls(write("src/one.py", "x")), says("done"))
+    await desk.ask(session)
+    assert len(desk.editor.asked) == 1
+    assert not (desk.workspace / "src/one.py").exists()
+
+
 async def test_a_path_is_rejected_by_a_link_that_leads_to_it(desk: Desk, world: World) -> None:
     """Links to the workspace, in it, before a `*`, and for a command's folder."""
     for folder in ("data/private", "keys"):
