@@ -1,5 +1,6 @@
 """Users of one machine, each with a home, a data folder and a clone, and one bare repository."""
 
+import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -7,6 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import zstandard
+
+from sidecar.core.text.digest import digest
 from tests.e2e.plain import PlainClient, Spawn, say
 
 ALLOWED = {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
@@ -134,6 +138,35 @@ class User:
             if one.get("sessionId") == session
             and one.get("update", {}).get("sessionUpdate") == "user_message_chunk"
         ]
+
+
+def piece(user: User, name: str, change: Callable[[list[Any]], None], number: int = 1) -> None:
+    """Put another content into a ref's piece, as nobody's Sidecar would."""
+
+    def plumbing(*arguments: str, given: bytes = b"") -> bytes:
+        done = subprocess.run(
+            ("git", *arguments), input=given, cwd=user.remote, capture_output=True, check=True,
+            timeout=60,
+        )  # fmt: skip
+        return done.stdout.strip() if given else done.stdout
+
+    commit, path = refs(user.remote)[name], f"{number:06}.00.sidecar"
+    listed = git("ls-tree", commit, cwd=user.remote)
+    blob = git("ls-tree", commit, path, cwd=user.remote).split()[2]
+    data = plumbing("cat-file", "blob", blob)
+    text = zstandard.ZstdDecompressor().decompressobj().decompress(data).decode()
+    lines = [json.loads(line) for line in text.splitlines()][:-1]
+    change(lines)
+    packed, hashed = b"", ""
+    for one in lines:
+        line = json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        packed, hashed = packed + line, digest(line, hashed)
+    end = {"end": {"lines": len(lines), "hash": hashed}}
+    packed += json.dumps(end, separators=(",", ":")).encode() + b"\n"
+    made = plumbing("hash-object", "-w", "--stdin", given=zstandard.compress(packed)).decode()
+    tree = plumbing("mktree", given=f"{listed.replace(blob, made)}\n".encode()).decode()
+    made = git("commit-tree", tree, "-p", commit, "-m", "{}", cwd=user.remote)
+    git("update-ref", f"refs/sidecar/{name}", made, cwd=user.remote)
 
 
 def users(tmp_path: Path, spawn: Spawn | None) -> Iterator[Callable[..., User]]:

@@ -3,18 +3,15 @@
 import json
 import os
 import random
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 
-from sidecar.core.text.digest import digest
 from tests.e2e.plain import Refused, Spawn
-from tests.e2e.sync_users import User, git, refs, users
+from tests.e2e.sync_users import User, git, piece, refs, users
 from tests.e2e.test_fork_and_handoff import problems
 from tests.faults.test_restore_disk_full import small_disk
 
@@ -160,35 +157,6 @@ def test_a_full_disk_is_told_and_nothing_is_lost(make: Make, tmp_path: Path, whe
     assert len(ada.sync()["sent"]) == 1
     assert refs(ada.remote).keys() == {session}
     assert problems(ada.data) == ()
-
-
-def piece(user: User, name: str, change: Callable[[list[Any]], None], number: int = 1) -> None:
-    """Put another content into a ref's piece, as nobody's Sidecar would."""
-
-    def plumbing(*arguments: str, given: bytes = b"") -> bytes:
-        done = subprocess.run(
-            ("git", *arguments), input=given, cwd=user.remote, capture_output=True, check=True,
-            timeout=60,
-        )  # fmt: skip
-        return done.stdout.strip() if given else done.stdout
-
-    commit, path = refs(user.remote)[name], f"{number:06}.00.sidecar"
-    listed = git("ls-tree", commit, cwd=user.remote)
-    blob = git("ls-tree", commit, path, cwd=user.remote).split()[2]
-    data = plumbing("cat-file", "blob", blob)
-    text = zstandard.ZstdDecompressor().decompressobj().decompress(data).decode()
-    lines = [json.loads(line) for line in text.splitlines()][:-1]
-    change(lines)
-    packed, hashed = b"", ""
-    for one in lines:
-        line = json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-        packed, hashed = packed + line, digest(line, hashed)
-    end = {"end": {"lines": len(lines), "hash": hashed}}
-    packed += json.dumps(end, separators=(",", ":")).encode() + b"\n"
-    made = plumbing("hash-object", "-w", "--stdin", given=zstandard.compress(packed)).decode()
-    tree = plumbing("mktree", given=f"{listed.replace(blob, made)}\n".encode()).decode()
-    made = git("commit-tree", tree, "-p", commit, "-m", "{}", cwd=user.remote)
-    git("update-ref", f"refs/sidecar/{name}", made, cwd=user.remote)
 
 
 def test_what_comes_brings_no_rules_of_the_systems(make: Make) -> None:

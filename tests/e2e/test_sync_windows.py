@@ -1,5 +1,6 @@
 """Windows of one daemon that sync: none keeps the others from syncing, or gives them its rules."""
 
+import json
 import os
 import random
 import threading
@@ -14,7 +15,7 @@ import pytest
 
 from tests.e2e.conftest import Open
 from tests.e2e.plain import PlainClient, Refused, Spawn
-from tests.e2e.sync_users import User, git, refs, users
+from tests.e2e.sync_users import User, git, piece, refs, users
 
 Make = Callable[..., User]
 CANCELLED = 60
@@ -77,6 +78,53 @@ def test_a_window_that_syncs_gives_others_sessions_no_rules_of_its_own(
     prompt = [{"type": "text", "text": "run `touch made`"}]
     careful.request("session/prompt", {"sessionId": came["sessionId"], "prompt": prompt})
     assert not (folder / "made").exists()
+
+
+@pytest.mark.parametrize("syncs", ["careful", "bold"])
+def test_who_loads_a_session_amid_a_sync_brings_no_rules_of_its_own(
+    window: Open, make: Make, syncs: str
+) -> None:
+    ada, folder = make("ada"), make("bob").folder
+    name = ada.new()
+    ada.say(name, "hello")
+    ada.sync()
+    refusing = {"session/request_permission": lambda _: {"outcome": {"outcome": "cancelled"}}}
+    careful, bold = window(begun=False, **refusing), window(begun=False, **refusing)
+    rule = ["shell:touch *"]
+    begin(careful, folder, workspaceTrusted=False, permissions={"reject": rule})
+    begin(bold, folder, workspaceTrusted=True, permissions={"allow": rule})
+    about = {"cwd": str(folder), "remote": str(ada.remote), "agree": str(ada.remote)}
+    (came,) = careful.request("session/sync", {**about, "open": [name]})["received"]
+    here = {"sessionId": came["sessionId"], "replay": False}
+    careful.request("session/load", here)
+    ada.say(name, "more")
+    ada.sync()
+    piece(ada, name, with_records(15_000), number=2)
+    syncing = careful if syncs == "careful" else bold
+    sync = syncing.send("session/sync", about)
+    looking = window(begun=False)
+    begin(looking, folder)
+    while looking.request("daemon/status", {})["sessions"]:
+        time.sleep(0.002)
+    bold.request("session/load", here)
+    assert len(syncing.result(sync, 60)["received"]) == 1
+    prompt = [{"type": "text", "text": "run `touch made`"}]
+    careful.request("session/prompt", {"sessionId": came["sessionId"], "prompt": prompt})
+    assert not (folder / "made").exists()
+
+
+def with_records(number: int) -> Callable[[list[Any]], None]:
+    """Adds so many that a sync is some time in storing them."""
+
+    def add(lines: list[Any]) -> None:
+        last = max(one["record"]["revision"] for one in lines if "record" in one)
+        body = json.dumps({"turnId": "turn_01m8ksr3vy690ffgcmas8bhwzd", "stopReason": "end_turn"})
+        lines += (
+            {"record": {"revision": last + more, "kind": "turn_ended", "at": more, "body": body}}
+            for more in range(1, number + 1)
+        )
+
+    return add
 
 
 def test_nothing_is_sent_where_a_remote_leads_elsewhere(make: Make) -> None:

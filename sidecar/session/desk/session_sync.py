@@ -241,20 +241,17 @@ class _Held:
     async def _given_back(self, taken: Session, after: PartId | None) -> None:
         opened, audience = self._sessions.open, taken.audience
         try:
-            if not audience.connected:
+            # Whoever opens it meanwhile does it for these windows, too.
+            if opened.replaced.get(taken.id) is taken and not audience.connected:
                 return
-            # With the trust and rules of a window that has it, not of the one that syncs.
-            own = any(map(audience.is_own, audience.connected))
-            of = taken.environment if own else audience.connected[0].environment
-            left = of is None or opened.windows.is_left(of)
-            again = await self._sessions.get(taken.id, None if left else of)
-            for one in audience.connected:
-                again.audience.attach(one.watcher, one.client, one.environment)
+            again = await self._sessions.get(taken.id)
         finally:
             opened.replaced.pop(taken.id, None)
             await opened.end_unused()
-        for one in audience.connected if after is not None else ():
-            await again.replay.tell(after, _emitting(one.watcher))
+        told = [one.watcher for one in audience.connected]
+        for watcher in told if after is not None else ():
+            if watcher in again.audience.watchers():
+                await again.replay.tell(after, _emitting(watcher))
         if again.row.title != taken.row.title:
             # Said to be renamed, so that windows hear of it.
             await again.rename(again.row.title[:LONGEST_TITLE])

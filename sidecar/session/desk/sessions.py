@@ -187,9 +187,9 @@ class Sessions:
         if passed := await asyncio.to_thread(passed_over, folder, workspace):
             session.notify("warning", passed)
 
-    async def get(self, session_id: SessionId, of: Environment | None = None) -> Session:
-        """Opens a session if need be, as this window or `of`. Raises UnknownSession."""
-        environment = await self.shared.ready() if of is None else of
+    async def get(self, session_id: SessionId) -> Session:
+        """Opens a session if need be. Raises UnknownSession."""
+        environment = await self.shared.ready()
         async with AsyncExitStack() as held:
             await held.enter_async_context(self.open.opening_of(session_id))
             known = self.open.find(session_id)
@@ -197,8 +197,23 @@ class Sessions:
                 await known.refresh()
                 return known
             self.open.check_running()
+            if known is None:
+                environment = self._whose(session_id, environment)
             opening = partial(self._opened_whole, environment, session_id, known, held.pop_all())
             return await outcome(begun(self.open.group, opening))
+
+    def _whose(self, session_id: SessionId, environment: Environment) -> Environment:
+        """Chooses a window that has a session which is only out of its hands, else `environment`.
+
+        So nobody's trust and rules come in by opening it just then.
+        """
+        held = self.open.replaced.get(session_id)
+        if held is None or not held.audience.connected:
+            return environment
+        connected = held.audience.connected
+        own = any(map(held.audience.is_own, connected))
+        of = held.environment if own else connected[0].environment
+        return environment if of is None or self.open.windows.is_left(of) else of
 
     async def _opened_whole(
         self,
@@ -221,7 +236,7 @@ class Sessions:
     async def _opened(
         self, environment: Environment, session_id: SessionId, before: Session | None
     ) -> Session:
-        """Replaces `before`, whose watchers stay."""
+        """Replaces `before`, or one out of windows' hands, whose watchers stay."""
         if before is not None:
             self.open.replaced[session_id] = before
             await self.open.close(before)
@@ -233,7 +248,8 @@ class Sessions:
             ownership.take()
         state = compose(environment, log, ownership)
         session = self._start(state)
-        if old := self.open.replaced.get(session_id):
+        old = self.open.replaced.get(session_id)
+        if old is not None:
             # "Always" holds until the user closes the session, and by another window's rules less.
             session.permissions.go_on(
                 old.permissions.answered, allowing=old.environment is environment
@@ -241,8 +257,9 @@ class Sessions:
         if writes:
             tell_damage(log, state.channel, problems)
             await session.recover()
-        for one in () if before is None else before.audience.connected:
+        for one in () if old is None else old.audience.connected:
             session.audience.attach(one.watcher, one.client, one.environment)
+        self.open.replaced.pop(session_id, None)
         return session
 
     def _takes_over(self, session: Session, environment: Environment) -> bool:
