@@ -17,7 +17,7 @@ from sidecar.tools.delegate import read_subtask, title_of
 from sidecar.tools.files.reach import refuse_git
 from sidecar.tools.rules.coverage import walks, written
 from sidecar.tools.rules.leading_out import leading_out
-from sidecar.tools.rules.runs_later import held_above, holds_later
+from sidecar.tools.rules.runs_later import held_above, holds_later, runs_later_as
 from sidecar.tools.rules.shell_words import plain_words
 from sidecar.tools.tool_contract import Access, ToolContext
 from sidecar.workspace.paths import (
@@ -73,6 +73,22 @@ def look_around(root: Path, variables: Mapping[str, str]) -> None:
     naming(real, real, variables)
 
 
+def asked_each_time(path: str, root: Path, variables: Mapping[str, str]) -> str:
+    """Says why an edit in `root` is refused, or asked about whatever is allowed; "" for others.
+
+    Blocks.
+    """
+    try:
+        place = locate(path, root)
+    except BadRequest as error:
+        return error.message.rstrip(".")
+    if not place.inside or in_git(place.real):
+        return "it belongs to git" if place.inside else "it leads out of the folder"
+    found = Access("edit", "", (str(place.real),), shown=(place.shown,))
+    found = _writing(found, (path,), [place.real], root, root, variables)
+    return f"it {found.held}" if found.held else runs_later_as(found.shown, found.linked)
+
+
 def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
     command = inputs.optional_text(given, "command") or "" if spec.name == "shell" else ""
     if spec.name == "shell" and not command.strip():
@@ -90,7 +106,8 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
         return _by_command(found, command, place, context)
     if spec.kind == "edit":
         refuse_git(place)
-        found = _writing(found, (path,), [place.real], context.cwd, context)
+        root, variables = context.cwd, context.environment
+        found = _writing(found, (path,), [place.real], root, root, variables)
     known = {place.shown, str(place.real)}
     spelt = tuple(name for name in spelt_names(path, context.cwd) if name not in known)
     return replace(found, title=f"{_VERBS[spec.name]} {place.shown}", spelt=spelt)
@@ -103,7 +120,7 @@ def _by_command(found: Access, command: str, place: Place, context: ToolContext)
     # The names of all words count that may be written to.
     named = written(words)
     reals = [Path(os.path.realpath(place.real / name)) for name in named]
-    found = _writing(found, named, reals, place.real, context)
+    found = _writing(found, named, reals, place.real, context.cwd, context.environment)
     elsewhere = "" if place.shown == "." else f"in {place.shown}: "
     return replace(
         found,
@@ -115,14 +132,19 @@ def _by_command(found: Access, command: str, place: Place, context: ToolContext)
 
 
 def _writing(
-    found: Access, names: tuple[str, ...], reals: list[Path], folder: Path, context: ToolContext
+    found: Access,
+    names: tuple[str, ...],
+    reals: list[Path],
+    folder: Path,
+    cwd: Path,
+    variables: Mapping[str, str],
 ) -> Access:
     """Adds other names of files to write, and why these are not ordinary.
 
-    `names`: as given, relative to `folder`; `reals`: the same, resolved.
+    `names`: as given, relative to `folder`; `reals`: the same, resolved; `cwd`: the workspace.
     """
-    root = Path(os.path.realpath(context.cwd))
-    linked = {*linked_names(names, folder, root, holds_later, context.environment)}
+    root = Path(os.path.realpath(cwd))
+    linked = {*linked_names(names, folder, root, holds_later, variables)}
     if not any("node_modules" in real.parts for real in reals):
         found_in = ((name, _PACKAGE.match(name)) for name in linked)
         # Where other programs put packages, as editors do, they are run.
@@ -138,7 +160,7 @@ def _writing(
         # An edit there is refused.
         why = "belongs to git"
     else:
-        why = _named_by_variable(reals, context)
+        why = _named_by_variable(reals, cwd, variables)
     for parent in {real.parent for real in reals}:
         # Programs look for their settings in the root of any other repository, too.
         for repository in _marked_above(parent, root, (".git", ".jj", ".hg")):
@@ -167,8 +189,8 @@ def _marked_above(folder: Path, root: Path, marks: tuple[str, ...]) -> tuple[Pat
     return roots_above(folder, base, marks)
 
 
-def _named_by_variable(reals: list[Path], context: ToolContext) -> str:
-    found = (naming(real, context.cwd, context.environment) for real in reals)
+def _named_by_variable(reals: list[Path], cwd: Path, variables: Mapping[str, str]) -> str:
+    found = (naming(real, cwd, variables) for real in reals)
     variable = next(filter(None, found), "")
     return f"is named by the variable {variable}" if variable else ""
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -38,6 +38,7 @@ _NO_HUNK = (
     "these are not hunks of what a dry run foresees for this one file: it may have changed since, "
     "so ask with dryRun again"
 )
+FOREIGN = "The session came from elsewhere, so this is not written:"
 TAB = "It is open in the editor: close its tab, for saving it would make the file again."
 
 
@@ -63,7 +64,10 @@ class FilePlans:
         buffers: Buffers,
         rows: RestoreRows,
         differences: Differences,
+        guarded: Callable[[str], str],
     ) -> None:
+        """`guarded` says why a file is not written as a session from elsewhere has it, or ""."""
+        self._guarded = guarded
         self._tracking = tracking
         self._buffers = buffers
         self._rows = rows
@@ -108,6 +112,8 @@ class FilePlans:
 
         here = made.quick and len(changes) <= INLINE_CHANGES and not self._buffers.open_paths()
         planned = await self._planned(plan, here=here)
+        if foreign := _foreign(sets if redone is None else (redone, *sets)):
+            planned = await asyncio.to_thread(_without, planned, foreign, self._guarded)
         if wish.hunks is not None and planned.actions:
             planned = await self._narrowed(planned, wish.hunks)
         look = partial(beside, made.root, made.entry)
@@ -190,6 +196,26 @@ class FilePlans:
                     label = f"Sidecar: restored {real.name}"
                     if await editor.apply_edit(label, str(real), text):
                         self._buffers.set(real, text, buffer.version, buffer.owner)
+
+
+def _foreign(sets: Iterable[ChangeSet]) -> set[bytes]:
+    """Returns paths of changes that came from another machine: they have no numbers here."""
+    changes = [change for one in sets if not (one.before or one.after) for change in one.changes]
+    return {path for c in changes for path in (c.path, c.source) if path is not None}
+
+
+def _without(
+    plan: RestorePlan, foreign: Collection[bytes], guarded: Callable[[str], str]
+) -> RestorePlan:
+    """Leaves what would be asked about out of a plan: a link here may make it run later. Blocks."""
+    acts = (one.path for one in plan.actions if one.path in foreign)
+    why = {path: said for path in acts if (said := guarded(os.fsdecode(path)))}
+    actions = tuple(one for one in plan.actions if one.path not in why)
+    fates = (
+        Fate(one.path, "skipped", f"{FOREIGN} {why[one.path]}.") if one.path in why else one
+        for one in plan.fates
+    )
+    return RestorePlan(actions, tuple(fates))
 
 
 def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from sidecar.core.files.tree import MIB, Loss
 from sidecar.core.parts import Json, JsonObject, Message, Part, PatchPart
 from sidecar.core.text.digest import digest
 from sidecar.core.text.redaction import Redaction
+from sidecar.core.text.visible import plain_path
 from sidecar.store.format.record_codec import LogRecord
 from sidecar.store.format.rows import KEPT
 from sidecar.store.format.values import Record
@@ -250,7 +251,7 @@ def _path(given: Json) -> str:
     if not isinstance(given, str) or not 0 < len(given) <= LONGEST or "\0" in given:
         raise _odd("a path is none")
     parts = given.split("/")
-    if not {"", ".", ".."}.isdisjoint(parts) or not _HISTORIES.isdisjoint(map(str.lower, parts)):
+    if not {"", ".", ".."}.isdisjoint(parts) or not _HISTORIES.isdisjoint(map(plain_path, parts)):
         raise _odd("a path leads elsewhere")
     # As the file system takes it: a lone surrogate stands for a byte, or for nothing.
     os.fsencode(given)

@@ -38,7 +38,7 @@ from sidecar.tools.rules.pattern import (
     without_folders,
 )
 from sidecar.tools.rules.rejecting import hits, may_hit
-from sidecar.tools.rules.runs_later import runs_later
+from sidecar.tools.rules.runs_later import runs_later_as
 from sidecar.tools.rules.shell_words import STAR, plain_words, trimmed
 from sidecar.tools.tool_contract import Access, PermissionOption
 
@@ -115,10 +115,8 @@ def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Permi
     spending = ours and spec.name == DELEGATE
     if not (acting or spending or access.outside):
         return Allow()
-    names = {**dict.fromkeys(access.shown, ""), **{one: f"as {one}, " for one in access.linked}}
-    later = [f"{said}{why}" for name, said in names.items() if (why := runs_later(name))]
-    if access.kind == "edit" and later:
-        why = f"runs later: {later[0]}"
+    if access.kind == "edit" and (later := runs_later_as(access.shown, access.linked)):
+        why = f"runs later: {later}"
         return Ask(f"{access.title} ({why})", _ONCE, why=why)
     if access.command and (why := _doubt(spec, access, rules.reject)):
         named = tuple(rule for rule in rules.allow if _knows(rule, access))

@@ -1,7 +1,7 @@
 """Knows files that are run or obeyed later. No tool writes in `.git`."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -144,6 +144,13 @@ def runs_later(path: str) -> str:
     name = parts[-1] if parts else ""
     endings = (name[at:] for at, letter in enumerate(name) if letter == ".")
     return next((_FILES[f"*{one}"] for one in endings if f"*{one}" in _FILES), "")
+
+
+def runs_later_as(shown: Iterable[str], linked: Iterable[str]) -> str:
+    """Says the same of a file by any of its names, and by which of the `linked` ones."""
+    said = {**dict.fromkeys(shown, ""), **{name: f"as {name}, " for name in linked}}
+    found = (f"{by}{why}" for name, by in said.items() if (why := runs_later(name)))
+    return next(found, "")
 
 
 @lru_cache(maxsize=16_384)

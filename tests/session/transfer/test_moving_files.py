@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -199,6 +200,7 @@ def altered(things: list[Any], **changes: Any) -> str:
         {"path": "/etc/passwd"},
         {"path": ".git/hooks/pre-commit"},
         {"path": "a/.GIT/config"},
+        {"path": ".git\u200c/config"},
         {"path": "a\0b"},
         {"path": 3},
         {"source": "../evil"},
@@ -237,6 +239,38 @@ async def test_what_runs_later_links_and_what_is_missing_is_not_brought_back(
         assert not done.foreseen
         assert {p: p.read_bytes() for p in away.workspace.iterdir() if p.is_file()} == before
         assert (await desk.store.verify()).problems == ()
+
+
+def keep_history_apart(folder: Path) -> None:
+    apart = ("git", "init", "--quiet", "--separate-git-dir", "store", ".")
+    subprocess.run(apart, cwd=folder, check=True)
+
+
+@pytest.mark.parametrize("place", ["link", "git elsewhere", "hidden folder"])
+async def test_what_runs_later_here_alone_is_not_brought_back(
+    world: World, away: World, tmp_path: Path, things: list[Any], place: str
+) -> None:
+    """No name tells it: where the folder lies, a link or a history of another name do."""
+    path = "conf/tasks.json"
+    if place == "hidden folder":
+        shutil.rmtree(away.workspace)
+        away = World(tmp_path / "third", tmp_path / "home/.vscode", world.time + 1000)
+        away.config, away.minted, away.follows = world.config, world.minted + 2000, True
+        path = "tasks.json"
+    away.workspace.mkdir(parents=True, exist_ok=True)
+    if place == "link":
+        (away.workspace / ".vscode").symlink_to("conf")
+    elif place == "git elsewhere":
+        keep_history_apart(away.workspace)
+        path = "store/info/attributes"
+    async with away.daemon() as desk:
+        made, _ = await take(desk, content=altered(things, path=path))
+        wish = Wish("files", await turn(made, "Change it."), on_conflict="overwrite")
+        done = await made.rollback.restore(replace(wish, dry_run=True))
+        (fate,) = [fate for fate in done.fates if fate.path == path.encode()]
+        assert "came from elsewhere" in fate.reason
+        assert (fate.fate, done.foreseen) == ("skipped", {})
+        assert not (desk.workspace / path).exists()
 
 
 async def test_where_a_part_of_it_is_not_known_nothing_is_gone_back_to(
