@@ -117,6 +117,30 @@ def test_who_agreed_to_send_encrypted_is_asked_before_it_is_sent_legibly(
     assert refs(ada.remote).keys() == {session, other}
 
 
+@pytest.mark.parametrize("legible_before", [True, False])
+def test_files_that_may_go_encrypted_do_not_go_legibly(
+    make: Make, keys: Callable[..., dict[str, Any]], legible_before: bool
+) -> None:
+    ada = make("ada")
+    if legible_before:
+        ada.say(ada.new(), "hello")
+        ada.sync()
+        ada.leave()
+    ada.options = keys("ada")
+    ada.say(ada.new(), "create made.txt with `one`")
+    assert ada.sync(snapshots=True)["sent"][-1]["files"] == 1
+    ada.leave()
+    ada.options = {}
+    ada.say(ada.new(), "create made.txt with `two`")
+    # Who agrees without a word of files agrees to none.
+    done = ada.sync(agree="") if legible_before else ada.sync()
+    assert [one["files"] for one in done["sent"]] == [0]
+    ada.leave()
+    ada.options = keys("ada")
+    ada.say(ada.new(), "create made.txt with `three`")
+    assert ada.sync(agree="")["sent"][-1]["files"] > 0
+
+
 def test_keys_that_cannot_be_used_are_told_of_before_anything_is_sent(
     make: Make, keys: Callable[..., dict[str, Any]], tmp_path: Path
 ) -> None:

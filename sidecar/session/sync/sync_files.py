@@ -25,26 +25,33 @@ class KnownRemote:
     """A remote as people see it, folders whose sessions may go there, and marks by name.
 
     Those of `sealed` may go there only encrypted; of those of `snapshots`, what files held goes
-    along.
+    along, of those of `sealed_snapshots` only encrypted.
     """
 
     shown: str
     folders: frozenset[str] = frozenset()
     sealed: frozenset[str] = frozenset()
     snapshots: frozenset[str] = frozenset()
+    sealed_snapshots: frozenset[str] = frozenset()
     marks: Mapping[str, Mark] = field(default_factory=dict)
 
-    def agreed(self, folder: str, *, sealed: bool) -> "KnownRemote":
+    def agreed(self, folder: str, *, sealed: bool, snapshots: bool) -> "KnownRemote":
+        one = frozenset({folder})
+        files = one if snapshots else frozenset[str]()
         if sealed:
-            return replace(self, sealed=self.sealed | {folder})
-        return replace(self, folders=self.folders | {folder})
+            files |= self.sealed_snapshots
+            return replace(self, sealed=self.sealed | one, sealed_snapshots=files)
+        return replace(self, folders=self.folders | one, snapshots=self.snapshots | files)
 
-    def with_snapshots(self, folder: str, *, on: bool) -> "KnownRemote":
-        others = self.snapshots - {folder}
-        return replace(self, snapshots=others | {folder} if on else others)
+    def without_snapshots(self, folder: str) -> "KnownRemote":
+        legible, sealed = self.snapshots - {folder}, self.sealed_snapshots - {folder}
+        return replace(self, snapshots=legible, sealed_snapshots=sealed)
 
     def may(self, folder: str, *, sealed: bool) -> bool:
         return folder in self.folders or (sealed and folder in self.sealed)
+
+    def may_snapshots(self, folder: str, *, sealed: bool) -> bool:
+        return folder in self.snapshots or (sealed and folder in self.sealed_snapshots)
 
     def marked(self, marks: Mapping[str, Mark | None]) -> "KnownRemote":
         """`None` takes a mark away."""
@@ -64,6 +71,7 @@ def keep_remote(data: Path, remote: "Remote", known: KnownRemote) -> None:
         "folders": sorted(known.folders),
         "sealed": sorted(known.sealed),
         "snapshots": sorted(known.snapshots),
+        "sealedSnapshots": sorted(known.sealed_snapshots),
         "sessions": {
             name: [mark.tip, mark.revision, mark.folder] for name, mark in known.marks.items()
         },
@@ -106,9 +114,11 @@ def _read(path: Path) -> KnownRemote | None:
         body = json.loads(path.read_text("utf-8"))
         listed = body["sessions"].items()
         marks = {str(n): Mark(str(tip), int(at), str(cwd)) for n, (tip, at, cwd) in listed}
-        folders, sealed, files = (
-            frozenset(map(str, body.get(name, ()))) for name in ("folders", "sealed", "snapshots")
+        folders, sealed, files, sealed_files = (
+            frozenset(map(str, body.get(name, ())))
+            for name in ("folders", "sealed", "snapshots", "sealedSnapshots")
         )
-        return KnownRemote(str(body["remote"]), folders, sealed, files, marks)
+        shown = str(body["remote"])
+        return KnownRemote(shown, folders, sealed, files, sealed_files, marks)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -1,7 +1,9 @@
 """Which place a remote's name or address means; what could run a program is refused."""
 
+import asyncio
 import os
 import re
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.text.digest import TAG, digest
+from sidecar.workspace.files import read_text
 from sidecar.workspace.variables import for_git, program
 from sidecar.workspace.volatile_facts import git_environment, said
 
@@ -91,9 +94,16 @@ def address_of(text: str, folder: Path) -> Remote | None:
 
 
 async def project_in(folder: str, variables: Mapping[str, str]) -> str:
-    """Names the folder's project by its `origin`; "" without one."""
+    """Names the folder's project by its own `origin`; "" without one.
+
+    Another repository's settings, to which `.git` may lead, say nothing of this folder.
+    """
+    settings = await asyncio.to_thread(_own_settings, Path(folder))
+    if settings is None:
+        return ""
     try:
-        found = address_of(await _configured(USUAL, folder, variables), Path(folder))
+        url = await _configured(USUAL, folder, variables, settings)
+        found = address_of(url, Path(folder))
     except BadRequest:
         return ""
     return "" if found is None else project_of(found.address)
@@ -136,12 +146,37 @@ def _refused(text: str) -> BadRequest:
     )
 
 
-async def _configured(name: str, folder: str, variables: Mapping[str, str]) -> str:
-    """Gives the address in the project's configuration, "" without one. Raises BadRequest."""
+def _own_settings(root: Path) -> Path | None:
+    """Finds git's settings of a root, or of the repository that knows it as a worktree."""
+    git = root / ".git"
+    try:
+        if stat.S_ISDIR(git.lstat().st_mode):
+            found = None if os.path.lexists(git / "commondir") else git / "config"
+        else:
+            own = Path(read_text(git).removeprefix("gitdir: ").strip())
+            # What an archive brings is not known there.
+            known = read_text(own / "gitdir").strip() == os.path.join(
+                os.path.realpath(root), ".git"
+            )
+            found = own.parents[1] / "config" if known and own.parent.name == "worktrees" else None
+        is_own = found is not None and stat.S_ISREG(found.lstat().st_mode)
+    except (OSError, IndexError, BadRequest):
+        return None
+    return found if is_own else None
+
+
+async def _configured(
+    name: str, folder: str, variables: Mapping[str, str], settings: Path | None = None
+) -> str:
+    """Gives the address in the project's configuration, or in the file `settings`; "" without.
+
+    Raises BadRequest.
+    """
     git = program("git", variables)
     if git is None:
         raise BadRequest("git is not installed, or not in PATH", PATH)
-    command = (git, "config", "--no-includes", "--get", f"remote.{name}.url")
+    where = () if settings is None else ("--file", str(settings))
+    command = (git, "config", *where, "--no-includes", "--get", f"remote.{name}.url")
     url = await said(command, Path(folder), for_git(git_environment(variables)), LOOKING)
     if url is None:
         raise BadRequest(f"git could not be asked for {name!r:.80} in {folder}", PATH)

@@ -79,18 +79,18 @@ class Syncing:
         self._known = await asyncio.to_thread(known_remote, data, remote)
         folder, sealed = self._wish.folder, outcome.recipients > 0
         known, wished = self._known, self._wish.snapshots
-        self._snapshots = folder in known.snapshots if wished is None else wished
+        has = known.may_snapshots(folder, sealed=sealed)
+        self._snapshots = has if wished is None else wished
         if not self._wish.dry_run:
+            if wished is False:
+                known = known.without_snapshots(folder)
             if self._wish.agreed == remote.shown:
-                known = known.agreed(folder, sealed=sealed)
-                known = known.with_snapshots(folder, on=self._snapshots)
-            elif wished is False:
-                known = known.with_snapshots(folder, on=False)
+                known = known.agreed(folder, sealed=sealed, snapshots=self._snapshots)
             if known != self._known:
                 self._known = known
                 await self._keep({})
         outcome.agreed = known.may(folder, sealed=sealed)
-        outcome.agreed &= not self._snapshots or folder in known.snapshots
+        outcome.agreed &= not self._snapshots or known.may_snapshots(folder, sealed=sealed)
         if self._wish.if_agreed and not outcome.agreed:
             return outcome
         only: frozenset[str] | None = None

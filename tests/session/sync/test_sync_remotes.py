@@ -1,8 +1,13 @@
-"""What a remote's address names."""
+"""What a remote's address names, and a folder's project."""
+
+import os
+import shutil
+from pathlib import Path
 
 import pytest
 
-from sidecar.session.sync.sync_remotes import project_of
+from sidecar.session.sync.sync_remotes import project_in, project_of
+from tests.e2e.sync_users import git
 
 
 @pytest.mark.parametrize(
@@ -19,3 +24,47 @@ from sidecar.session.sync.sync_remotes import project_of
 )
 def test_a_project_is_called_the_same_by_all_its_addresses(address: str, project: str) -> None:
     assert project_of(address) == project
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    """A folder's repository and another, each with an `origin`."""
+    made = tmp_path / "ours", tmp_path / "secret"
+    for folder in made:
+        folder.mkdir()
+        git("init", "--quiet", ".", cwd=folder)
+        origin = f"https://example.org/ada/{folder.name}.git"
+        git("remote", "add", "origin", origin, cwd=folder)
+    return made
+
+
+async def test_a_worktree_is_of_its_repositorys_project(folders: tuple[Path, Path]) -> None:
+    ours, _ = folders
+    git("commit", "--quiet", "--allow-empty", "-m", "Begin", cwd=ours)
+    git("worktree", "add", "--quiet", "../beside", cwd=ours)
+    for folder in (ours, ours.parent / "beside"):
+        assert await project_in(str(folder), os.environ) == "example.org/ada/ours"
+
+
+@pytest.mark.parametrize("how", ["gitdir", "commondir", "worktree's settings", "link", "above"])
+async def test_no_other_repositorys_name_is_taken(folders: tuple[Path, Path], how: str) -> None:
+    """Files that an archive may bring lead git to another repository, whose name may be secret."""
+    ours, secret = folders
+    own = ours / ".git"
+    if how == "commondir":
+        (own / "commondir").write_text(f"{secret}/.git\n")
+    elif how == "worktree's settings":
+        git("config", "--unset", "remote.origin.url", cwd=ours)
+        git("config", "extensions.worktreeConfig", "true", cwd=ours)
+        (own / "config.worktree").symlink_to(secret / ".git/config")
+    elif how == "link":
+        (own / "config").unlink()
+        (own / "config").symlink_to(secret / ".git/config")
+    else:
+        shutil.rmtree(own)
+        if how == "gitdir":
+            own.write_text(f"gitdir: {secret}/.git\n")
+        else:
+            ours = secret / "inner"
+            ours.mkdir()
+    assert await project_in(str(ours), os.environ) == ""
