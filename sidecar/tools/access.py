@@ -17,6 +17,7 @@ from sidecar.tools.delegate import read_subtask, title_of
 from sidecar.tools.files.reach import refuse_git
 from sidecar.tools.rules.coverage import walks, written
 from sidecar.tools.rules.leading_out import leading_out
+from sidecar.tools.rules.ordinary_files import ODD, are_settings, is_ordinary
 from sidecar.tools.rules.runs_later import held_above, holds_later, runs_later_as
 from sidecar.tools.rules.shell_words import plain_words
 from sidecar.tools.tool_contract import Access, ToolContext
@@ -86,7 +87,11 @@ def asked_each_time(path: str, root: Path, variables: Mapping[str, str]) -> str:
         return "it belongs to git" if place.inside else "it leads out of the folder"
     found = Access("edit", "", (str(place.real),), shown=(place.shown,))
     found = _writing(found, (path,), [place.real], root, root, variables)
-    return f"it {found.held}" if found.held else runs_later_as(found.shown, found.linked)
+    if found.held:
+        return f"it {found.held}"
+    names = (*found.shown, *found.linked)
+    odd = not all(is_ordinary(name) or are_settings(name) for name in names)
+    return runs_later_as(found.shown, found.linked) or (f"it is {ODD}" if odd else "")
 
 
 def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:

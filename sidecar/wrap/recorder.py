@@ -16,6 +16,7 @@ from time import monotonic
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.tokens import Count
+from sidecar.core.text.json_text import is_deep, shallow
 from sidecar.daemon.windows import Daemon, EditorWindow
 from sidecar.model.models import Vocabulary
 from sidecar.session.environment import Environment
@@ -164,7 +165,7 @@ class Recorder:
     # --- messages ----------------------------------------------------------------------------
 
     async def _message(self, kind: bytes, line: bytes) -> None:
-        message = stream_words.read(line)
+        message = _read(line)
         if message is None:
             return
         fold = acp_fold.from_editor if kind == UP else acp_fold.from_agent
@@ -257,7 +258,7 @@ class Recorder:
     async def _prompt(self, content: bytes) -> None:
         number, words_before, until = HELD.unpack(content[: HELD.size])
         try:
-            message = stream_words.read(content[HELD.size :])
+            message = _read(content[HELD.size :])
             if message is None:
                 return
             self._talk, events = acp_fold.from_editor(self._talk, message)
@@ -310,6 +311,14 @@ class Recorder:
     async def _send(self, kind: bytes, content: bytes = b"") -> None:
         with suppress(OSError):
             await self._write(frame(kind, content))
+
+
+def _read(line: bytes) -> JsonObject | None:
+    """A message that can be stored: what a tool printed may be nested at will."""
+    message = stream_words.read(line)
+    if message is None or not is_deep(message):
+        return message
+    return {name: shallow(value) for name, value in message.items()}
 
 
 def _params(message: JsonObject) -> JsonObject:

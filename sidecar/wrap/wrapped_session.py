@@ -183,6 +183,15 @@ class WrappedSession:
 
     async def history(self, events: Sequence[AcpEvent]) -> None:
         """Takes what the agent says was said before; files were not followed then."""
+        try:
+            await self._replayed(events)
+        finally:
+            # All up to here counts as heard: nobody here saw who typed it.
+            if self.log.messages:
+                source = self.model or None
+                await self.log.writer.commit(ImportedRecord(format=FORMAT, source=source))
+
+    async def _replayed(self, events: Sequence[AcpEvent]) -> None:
         turn: WrappedTurn | None = None
         speaker = ""
         for event in events:
@@ -209,9 +218,6 @@ class WrappedSession:
                         pass
         if turn is not None:
             await turn.end("end_turn", None, None)
-            # All up to here counts as heard: nobody here saw who typed it.
-            source = self.model or None
-            await self.log.writer.commit(ImportedRecord(format=FORMAT, source=source))
 
     def warned(self) -> None:
         self.gauge = replace(self.gauge, warned=True)

@@ -19,6 +19,14 @@ def put(data: bytes) -> None:
         data = data[os.write(1, data) :]
 
 
+def nested(session: str, depth: int) -> bytes:
+    """Make a call's output: some depths Python reads and does not write."""
+    update = {"sessionUpdate": "tool_call", "toolCallId": f"{depth}", "status": "completed"}
+    about = {"sessionId": session, "update": {**update, "rawOutput": "DEEP"}}
+    line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": about})
+    return line.replace('"DEEP"', "[" * depth + "]" * depth).encode() + b"\n"
+
+
 def send(message: dict[str, Any]) -> None:
     put(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
@@ -95,6 +103,8 @@ def main() -> None:
                 sessions[name] = params["cwd"]
                 if method == "session/load":
                     Turn(name, params["cwd"]).say("said before", "user_message_chunk")
+                    for depth in CAN.get("deep", ()):
+                        put(nested(name, depth))
                 send({"id": number, "result": {"sessionId": name}})
                 if commands := CAN.get("commands"):
                     listed = [{"name": one, "description": one} for one in commands]

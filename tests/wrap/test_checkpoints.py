@@ -62,7 +62,7 @@ def test_files_go_back_and_forth_and_the_agent_is_told(tmp_path: Path, folder: P
     prompts = [params["prompt"] for params in prompted(heard)]
     texts = [[block["text"] for block in prompt] for prompt in prompts]
     assert texts[1] == ["/unknown to us"]
-    assert texts[2][0].startswith("[I rolled back: these files are as they were before: a.txt")
+    assert texts[2][0].startswith('[I rolled back: these files are as they were before: "a.txt"')
     assert texts[2][1:] == ["go on"]
     assert texts[3] == ["and on"]
 

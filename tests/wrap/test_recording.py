@@ -118,9 +118,12 @@ def test_a_copy_is_not_the_agents(tmp_path: Path, folder: Path) -> None:
     assert len(sessions(data)) == 2
 
 
-def test_what_the_agent_says_was_said_counts_as_heard(tmp_path: Path, folder: Path) -> None:
+@pytest.mark.parametrize("deep", [[], [*range(900, 1000, 2)]], ids=["flat", "deep"])
+def test_what_the_agent_says_was_said_counts_as_heard(
+    tmp_path: Path, folder: Path, deep: list[int]
+) -> None:
     data, heard = tmp_path / "data", tmp_path / "heard"
-    with opened(agent(heard, loadSession=True), data) as editor:
+    with opened(agent(heard, loadSession=True, deep=deep), data) as editor:
         editor.ask("initialize", protocolVersion=1)
         editor.ask("session/load", sessionId="s-old", cwd=str(folder), mcpServers=[])
         settle(editor, "s-old")

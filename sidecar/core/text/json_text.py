@@ -101,6 +101,17 @@ def is_deep(value: Json) -> bool:
     return True
 
 
+def shallow(value: Json, left: int = DEEPEST) -> Json:
+    """Replaces lists and objects inside `left` others by an ellipsis."""
+    if not isinstance(value, dict | list):
+        return value
+    if left <= 0:
+        return "…"
+    if isinstance(value, dict):
+        return {key: shallow(inner, left - 1) for key, inner in value.items()}
+    return [shallow(inner, left - 1) for inner in value]
+
+
 def plain(value: Json) -> Json:
     """Replaces NaN and infinities by null; recursive, so check `is_deep` first."""
     match value:

@@ -1,7 +1,6 @@
 """Restores and redos as records, and back."""
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -27,7 +26,6 @@ from sidecar.store.format.view_records import (
 
 MOST_NAMED = 10
 LONGEST_NAME = 200
-_PLAIN = re.compile(r"[\w./@+-]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +149,5 @@ def _few(paths: list[str]) -> str:
 
 
 def _name(path: str) -> str:
-    """Quoted unless plain: said in the user's words, no name may go on as a sentence."""
-    if _PLAIN.fullmatch(path):
-        return path
+    """Quoted: said in the user's words, no name may go on as a sentence."""
     return json.dumps(clipped(visible(path), LONGEST_NAME), ensure_ascii=False)

@@ -13,6 +13,9 @@ from sidecar.extras import adding
 
 SEALED = b"age-encryption.org/v1\n"
 """The beginning of all that is encrypted."""
+MOST_RECIPIENTS = 16
+LONGEST_HEADER = 16 * 1024
+"""Of a header: to try one of its keys holds all of Python for milliseconds."""
 MOST_IDENTITY = 1024 * 1024
 PATH = "params"
 NO_PACKAGE = (
@@ -28,6 +31,8 @@ NO_RECIPIENTS = (
     "it lies there encrypted, and sync.recipients is empty here, so what is new is not sent: set "
     "for whom it is to be encrypted"
 )
+TOO_MANY = f"sync.recipients names more than {MOST_RECIPIENTS} keys"
+FOR_TOO_MANY = f"it lies there encrypted for more than {MOST_RECIPIENTS} keys, or is damaged"
 BLIND = (
     "sync.recipients is set, but not sync.identity: without your own key, what lies there could "
     "not be read again"
@@ -46,6 +51,8 @@ class Sealing:
 
     def check(self) -> None:
         """Looks whether all that is set can be used."""
+        if len(self.recipients) > MOST_RECIPIENTS:
+            raise BadRequest(TOO_MANY, PATH)
         if self.recipients and self.identity is None:
             raise BadRequest(BLIND, PATH)
         if self.recipients:
@@ -65,7 +72,10 @@ class Sealing:
             return data
         if self.identity is None:
             raise BadRequest(NO_IDENTITY, PATH)
-        age = _age()
+        age, end = _age(), data.find(b"\n---", 0, LONGEST_HEADER)
+        # age adds one that is nobody's.
+        if end < 0 or data.count(b"\n->", 0, end) > MOST_RECIPIENTS + 1:
+            raise BadRequest(FOR_TOO_MANY, PATH)
         try:
             whole: bytes = age.decrypt(data, self._keys())
         except age.DecryptError as error:

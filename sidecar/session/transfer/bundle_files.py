@@ -70,7 +70,9 @@ def without_keys(contents: Mapping[str, bytes], redaction: Redaction) -> dict[st
 
     def is_clean(data: bytes) -> bool:
         looking = Redaction(redaction.known)
-        looking.text(data.decode("utf-8", "replace"))
+        # UTF-16, as PowerShell writes, is ASCII with zeros between.
+        for one in {data, data.replace(b"\0", b"")}:
+            looking.text(one.decode("utf-8", "replace"))
         return not looking.count
 
     return {name: data for name, data in contents.items() if is_clean(data)}

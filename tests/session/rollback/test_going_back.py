@@ -129,7 +129,7 @@ async def test_the_middle_of_a_turn_keeps_pairs_whole_and_the_next_prompt_goes_o
     told = [text for text in texts(desk.prompts()[-1]) if "rolled back" in text]
     assert len(told) == 1
     assert "2 messages are no longer part of this conversation" in told[0]
-    assert "these files are as they were before: b.txt" in told[0]
+    assert 'these files are as they were before: "b.txt"' in told[0]
     await work(desk, session, "more")
     assert sum("rolled back" in text for text in texts(desk.prompts()[-1])) == 1
 

@@ -35,6 +35,20 @@ def test_keys_of_ssh_are_keys_too(tmp_path: Path) -> None:
         Sealing((public,), tmp_path / "guarded").check()
 
 
+def test_what_is_for_too_many_keys_is_not_tried(tmp_path: Path) -> None:
+    age = pytest.importorskip("pyrage", reason=NO_AGE)
+    mine = age.x25519.Identity.generate()
+    (tmp_path / "key").write_text(f"{mine}\n")
+    sealing = Sealing((str(mine.to_public()),) * 16, tmp_path / "key")
+    sealing.check()
+    assert sealing.unseal(sealing.seal(b"hello")) == b"hello"
+    for wrong in (sealing.seal(b"hello").replace(b"\n-> ", b"\n-> x y\n\n-> " * 2, 1), SEALED):
+        with pytest.raises(BadRequest, match="more than 16 keys"):
+            sealing.unseal(wrong)
+    with pytest.raises(BadRequest, match="more than 16 keys"):
+        Sealing((*sealing.recipients, sealing.recipients[0]), sealing.identity).check()
+
+
 def test_what_is_missing_is_said_with_its_extra(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer.bundle_export import Exported, export_session
 from sidecar.session.transfer.bundle_import import Imported, ImportSource, import_session
-from tests.fakes.scripted_model import calls, says
+from tests.fakes.scripted_model import calls, says, shell
 from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.session.stories import sealed, things_of
@@ -145,11 +145,18 @@ async def test_what_is_otherwise_there_is_left_alone(
             await other.checkpoints.diff(change, None, None)
 
 
-async def test_a_file_with_a_key_stays(world: World, away: World, tmp_path: Path) -> None:
+@pytest.mark.parametrize("letters", ["utf-8", "utf-16"])
+async def test_a_file_with_a_key_stays(
+    world: World, away: World, tmp_path: Path, letters: str
+) -> None:
     world.follows = True
     async with world.daemon() as desk:
         session = await desk.open()
-        desk.script(calls(write("a", "new.txt", f"KEY={KEY}\n")), says("Ok."))
+        if letters == "utf-8":
+            desk.script(calls(write("a", "new.txt", f"KEY={KEY}\n")), says("Ok."))
+        else:
+            told = f"printf 'KEY={KEY}\\n' | iconv -t {letters} > new.txt"
+            desk.script(calls(shell(told)), says("Ok."))
         await desk.ask(session, "Make it.")
         desk.script(calls(write("b", "new.txt", "clean\n")), says("Ok."))
         await desk.ask(session, "Change it.")
@@ -223,6 +230,8 @@ async def test_what_no_sidecar_writes_of_files_is_refused(
     [
         {"path": ".envrc"},
         {"path": ".vscode/tasks.json"},
+        {"path": ".eslintrc.js"},
+        {"path": "bin/rg"},
         {"old": [0o120777, "", 4, None, 0]},
         {"old": [0o100644, "b2:" + "0" * 64, 4, None, 0]},
     ],
