@@ -113,6 +113,25 @@ def test_who_loads_a_session_amid_a_sync_brings_no_rules_of_its_own(
     assert not (folder / "made").exists()
 
 
+def test_a_window_takes_others_secrets_out_of_what_it_sends(
+    window: Open, make: Make, tmp_path: Path
+) -> None:
+    user = make("ada")
+    key, token = "zebra-crossing-nine-lights", "correct horse9battery staple"
+    theirs, other = window({"BILLING_API_TOKEN": token}, begun=False), window(begun=False)
+    begin(theirs, user.folder, provider={"apiKey": key})
+    begin(other, user.folder)
+    session = theirs.request("session/new", {"cwd": str(user.folder)})["sessionId"]
+    prompt = [{"type": "text", "text": f"The proxy said {key}, and billing {token}."}]
+    theirs.request("session/prompt", {"sessionId": session, "prompt": prompt})
+    about = {"cwd": str(user.folder), "remote": str(user.remote), "agree": str(user.remote)}
+    (sent,) = other.request("session/sync", about)["sent"]
+    given = {"sessionId": session, "path": str(tmp_path / "out.sidecar")}
+    exported = other.request("session/export", given)
+    assert sent["redacted"] >= 2
+    assert exported["redacted"] >= 2
+
+
 def with_records(number: int) -> Callable[[list[Any]], None]:
     """Adds so many that a sync is some time in storing them."""
 

@@ -30,6 +30,7 @@ from sidecar.session.sync.sync_remotes import project_in, remote_for
 from sidecar.session.sync.sync_sealing import Sealing
 from sidecar.session.sync.syncing import Syncing
 from sidecar.session.transfer.archive import check_idle
+from sidecar.session.transfer.bundle_export import known_secrets
 from sidecar.store.connection.store_faults import storage_failed
 from sidecar.store.connection.store_files import SYNC, SYNC_COPIES, make_folder
 from sidecar.store.format.bundles import LATEST
@@ -199,6 +200,9 @@ class _Held:
     def busy(self, session_id: SessionId) -> bool:
         session = self._sessions.open.find(session_id)
         return session is not None and session.prompts.busy
+
+    def secrets(self) -> tuple[str, ...]:
+        return known_secrets(self._sessions.open.windows.entered)
 
     async def change(
         self, session_id: SessionId, write: Callable[[], Awaitable[None]], after: PartId | None

@@ -36,6 +36,10 @@ class WindowEnvironments:
             # Where that fails, no folder is followed any more, but all windows go on.
             self.group.create_task(logged(environment.workspaces.run))
 
+    @property
+    def entered(self) -> tuple[Environment, ...]:
+        return (*self._entered,)
+
     def leave(self, environment: Environment) -> None:
         """Lets an environment end with its last session."""
         if environment in self._entered:

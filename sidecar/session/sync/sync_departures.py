@@ -26,7 +26,6 @@ from sidecar.session.transfer.bundle_export import (
     FILES_WITHHELD,
     cleaned,
     gathered,
-    known_secrets,
 )
 from sidecar.session.transfer.bundle_files import withheld_in
 from sidecar.store.format.bundles import Bundle
@@ -87,12 +86,13 @@ async def departure_of(
     local: Local,
     there: Bundle | None,
     project: str,
+    secrets: tuple[str, ...],
     *,
     snapshots: bool = False,
 ) -> Departure | None:
     """Makes the piece that `there` lacks, of a folder of `project`; `None` if it lacks nothing.
 
-    With `snapshots`, what files held goes along.
+    With `snapshots`, what files held goes along. `secrets` are taken out.
     """
     known = None if there is None else history_of(there)
     names, start = news_of(local.history, known)
@@ -106,7 +106,7 @@ async def departure_of(
     piece = piece_of(bundle, local.history, start, local.name, facts)
     turns = len({message.turn_id for message in local.cut.messages})
     piece = replace(piece, session=replace(piece.session, turns=turns))
-    secrets, before = known_secrets(environment), 0 if there is None else there.redacted
+    before = 0 if there is None else there.redacted
 
     def made() -> Departure:
         clean = cleaned(piece, Redaction(secrets), held)

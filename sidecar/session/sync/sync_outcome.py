@@ -88,6 +88,10 @@ class HeldSessions(Protocol):
 
     def busy(self, session_id: SessionId) -> bool: ...
 
+    def secrets(self) -> tuple[str, ...]:
+        """Those of all windows: a session may be of another than the one that syncs."""
+        ...
+
     async def change(
         self, session_id: SessionId, write: Callable[[], Awaitable[None]], after: PartId | None
     ) -> None:

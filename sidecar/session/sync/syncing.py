@@ -205,8 +205,9 @@ class Syncing:
     async def _sent(
         self, local: Local, there: Bundle | None, old: str
     ) -> list[tuple[SyncedOne, Mark, str]]:
+        project, secrets, snapshots = self._wish.project, self._held.secrets(), self._snapshots
         made = await departure_of(
-            self._environment, local, there, self._wish.project, snapshots=self._snapshots
+            self._environment, local, there, project, secrets, snapshots=snapshots
         )
         if made is None:
             return []

@@ -72,10 +72,12 @@ async def export_session(
     *,
     overwrite: bool,
     snapshots: bool = False,
+    windows: Iterable[Environment] = (),
 ) -> Exported:
     """Writes a durable file whole; `path` is a file or folder, by default in `EXPORTS`.
 
-    With `snapshots`, what its checkpoints need of files goes along.
+    With `snapshots`, what its checkpoints need of files goes along. Secrets of other `windows` are
+    taken out, too: the session may be theirs.
 
     Raises UnknownSession, BadRequest for a path that exists or cannot be written, StorageFailed.
     """
@@ -83,7 +85,7 @@ async def export_session(
     stored = await store.logs.load(session_id)
     target = await asyncio.to_thread(_target, store.folder / EXPORTS, session_id, path, now)
     bundle = await gathered(store, stored, cut_at(stored, None), now, {} if snapshots else None)
-    redaction = Redaction(known_secrets(environment))
+    redaction = Redaction(known_secrets((environment, *windows)))
 
     def write() -> tuple[int, Bundle]:
         clean = cleaned(bundle, redaction)
@@ -132,18 +134,17 @@ async def gathered(
     )
 
 
-def known_secrets(environment: Environment) -> tuple[str, ...]:
+def known_secrets(windows: Iterable[Environment]) -> tuple[str, ...]:
     """Lists keys set for providers or in variables, which are removed anywhere.
 
     Servers that want no key are given a short word, which is one of many texts.
     """
-    config = environment.settings.config
-    known = (
-        config.provider.api_key,
-        *(one.api_key for one in config.providers),
-        *secrets_in(environment.workspaces.variables.items()),
-    )
-    return tuple(secret for secret in known if secret and len(secret) >= SHORTEST)
+    found = dict[str | None, None]()
+    for window in windows:
+        config = window.settings.config
+        keys = (config.provider.api_key, *(one.api_key for one in config.providers))
+        found |= dict.fromkeys((*keys, *secrets_in(window.workspaces.variables.items())))
+    return tuple(secret for secret in found if secret and len(secret) >= SHORTEST)
 
 
 def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis) -> Path:

@@ -197,7 +197,10 @@ async def _export(path: str, scene: CommandScene) -> str:
     environment = await scene.sessions.shared.ready()
     if path:
         path = str(Path(scene.session.row.cwd, path))
-    done = await export_session(environment, scene.session.id, path or None, overwrite=False)
+    windows, session_id = scene.sessions.open.windows.entered, scene.session.id
+    done = await export_session(
+        environment, session_id, path or None, overwrite=False, windows=windows
+    )
     return told.export(done)
 
 

@@ -52,6 +52,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             given(params.path),
             overwrite=params.overwrite is True,
             snapshots=params.snapshots is True,
+            windows=sessions.open.windows.entered,
         )
         return {
             "path": str(done.path),
