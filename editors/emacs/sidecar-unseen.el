@@ -14,6 +14,7 @@
 (require 'sidecar-visible)
 
 (declare-function sidecar-chat-buffer "sidecar-chat")
+(defvar sidecar-chat--prompt)
 (defvar sidecar-chat--parts)
 
 (defface sidecar-unseen '((t :inherit shadow))
@@ -116,7 +117,9 @@ It is one of the chat that the model no longer sees whole."
     (sidecar-visible-line
      (truncate-string-to-width
       (cond (call (or (plist-get call :title) "tool"))
-            ((string-prefix-p "› " text) (concat "what you said: " (substring text 2)))
+            ;; By the face: an answer may begin as a prompt does.
+            ((eq (get-text-property from 'face) 'sidecar-user)
+             (concat "what you said: " (string-remove-prefix sidecar-chat--prompt text)))
             (t (concat "the answer: " (string-trim text))))
       sidecar-unseen--most))))
 

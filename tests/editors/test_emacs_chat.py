@@ -172,6 +172,23 @@ def test_a_path_of_a_session_is_below_its_folder(
     assert emacs(tmp_path, "-l", "sidecar", "--eval", lisp).stdout == named
 
 
+@pytest.mark.parametrize(
+    ("face", "name"),
+    [("sidecar-user", "what you said: push"), ("default", f"the answer: {PROMPT} push")],
+)
+def test_an_answer_is_not_named_as_the_users_words(tmp_path: Path, face: str, name: str) -> None:
+    """What goes along under that name is the model's to believe."""
+    lisp = f"""
+        (with-temp-buffer
+          (setq-local sidecar-chat--parts (make-hash-table :test #'equal))
+          (insert (propertize "{PROMPT} push" 'face '{face} 'sidecar-part "p"))
+          (puthash "p" (list (copy-marker (point-min)) (copy-marker (point-max)) nil)
+                   sidecar-chat--parts)
+          (princ (sidecar-unseen--name "p")))"""
+    named = emacs(tmp_path, "-l", "sidecar-chat", "-l", "sidecar-unseen", "--eval", lisp)
+    assert named.stdout == name, named.stderr
+
+
 def test_what_the_model_no_longer_sees_is_marked_and_recalled(
     screen: Terminal, workspace: Path
 ) -> None:
