@@ -98,7 +98,7 @@ function registerCommands(context: ExtensionContext, daemon: Daemon, sessions: S
     compact: (instructions?: string) => compact(daemon, sessions, instructions),
     undoCompaction: (id?: string) => undoCompaction(daemon, sessions, id),
     rollBack: (checkpointId?: string) => rollBack(daemon, sessions, previews, checkpointId),
-    redo: () => redo(daemon, sessions, previews),
+    redo: (checkpointId?: string) => redo(daemon, sessions, previews, checkpointId),
     showContext: async () => commands.executeCommand("sidecar.context.focus"),
     pin: (partId?: string) => pin(daemon, sessions, true, partId),
     unpin: (partId?: string) => pin(daemon, sessions, false, partId),

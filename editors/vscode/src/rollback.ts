@@ -9,12 +9,17 @@ import type { Sessions } from "./sessions";
 import type { Edited, Picture } from "./views/messages";
 import { grouped, many, plainTitle, when } from "./wording";
 import { inform } from "./views/notify";
+import { cut, visible } from "./views/visible";
 
 /** Reasons that the question tells, and files that it names for each. */
 const MOST_LINES = 4;
 const MOST_NAMED = 6;
+/** Letters of a message that the question shows. */
+const MOST_TITLE = 40;
 
 type Choice = { onConflict: OnConflict; markers?: true };
+/** `redone`: a restore is undone, which needs no question as long as nothing came after it. */
+type Manner = "asked" | "quiet" | "redone";
 type Line<T> = QuickPickItem & { value?: T };
 
 /** Roll back; without a checkpoint the user picks a turn. */
@@ -28,8 +33,8 @@ export async function rollBack(daemon: Daemon, sessions: Sessions, previews: Pre
 
 async function goBack(daemon: Daemon, sessions: Sessions, previews: Previews, wish: CheckpointRestoreParams, pictures: Picture[] = []): Promise<void> {
   // What was chosen for the conversation alone is asked no second time.
-  const quietly = wish.scope === "conversation";
-  const done = await foreseen(sessions, previews, (choice) => daemon.request("checkpoint/restore", { ...wish, ...choice }), quietly);
+  const manner = wish.scope === "conversation" ? "quiet" : "asked";
+  const done = await foreseen(sessions, previews, (choice) => daemon.request("checkpoint/restore", { ...wish, ...choice }), manner);
   if (done) await told(sessions, done, false, pictures);
 }
 
@@ -49,30 +54,34 @@ export async function editMessage(daemon: Daemon, sessions: Sessions, previews: 
   sessions.draft(text, pictures);
 }
 
-/** Undo the newest restore that stands. */
-export async function redo(daemon: Daemon, sessions: Sessions, previews: Previews): Promise<void> {
-  const sessionId = sessions.id();
-  const done = await foreseen(sessions, previews, (choice) => daemon.request("checkpoint/redo", { sessionId, ...choice }), true);
+/** Undo a restore: the newest that stands, or the one named. */
+export async function redo(daemon: Daemon, sessions: Sessions, previews: Previews, checkpointId?: string): Promise<void> {
+  const wish = { sessionId: sessions.id(), ...(checkpointId && { checkpointId }) };
+  const done = await foreseen(sessions, previews, (choice) => daemon.request("checkpoint/redo", { ...wish, ...choice }), "redone");
   if (done) await told(sessions, done, true);
 }
 
-/** Show what would happen, ask how, and do it; with `quietly` only where there is a conflict. */
+/** The session and its revision as this window's last going back left them. */
+let left = "";
+
+/** Show what would happen, ask how, and do it; where it is quiet, only a conflict is asked about. */
 export async function foreseen(
   sessions: Sessions,
   previews: Previews,
   restore: (choice: Partial<CheckpointRestoreParams>) => Promise<CheckpointRestoreResult>,
-  quietly = false,
+  manner: Manner,
 ): Promise<CheckpointRestoreResult | undefined> {
   const plan = await restore({ dryRun: true, onConflict: "merge" });
   if (plan.reason !== undefined) return void inform(`Sidecar: ${plan.reason}`);
   const { restored, merged, conflicts } = plan.files;
+  const quietly = manner === "quiet" || (manner === "redone" && `${sessions.id()} ${plan.revision}` === left);
   if (quietly && !conflicts.length) return restore({ onConflict: "merge", expectedRevision: plan.revision });
   // What cannot be merged is shown as it would be if it were overwritten.
   const over = conflicts.length ? (await restore({ dryRun: true, onConflict: "overwrite" })).files.restored : [];
   const files = [...restored, ...merged, ...over.filter(({ path }) => conflicts.some((file) => file.path === path))].flatMap(({ path, diff }) => (diff ? [{ path, diff }] : []));
   try {
     if (files.length) await previews.open(l10n.t("now ↔ after going back"), sessions.cwd, files);
-    const choice = await pickChoice(plan);
+    const choice = await pickChoice(plan, manner === "redone");
     return choice && (await restore({ ...choice, expectedRevision: plan.revision }));
   } finally {
     await previews.close();
@@ -113,23 +122,29 @@ async function pickScope(): Promise<RestoreScope | undefined> {
   return (await window.showQuickPick(lines, { title: l10n.t("Sidecar: Roll Back… what?") }))?.value;
 }
 
-/** Asked by a notification, which leaves the diff in sight. */
-async function pickChoice({ files }: CheckpointRestoreResult): Promise<Choice | undefined> {
+/** Asked by a list that stays while the diff is read: the editor hides a notification after some seconds. */
+async function pickChoice({ files, restoredPrompt }: CheckpointRestoreResult, redone: boolean): Promise<Choice | undefined> {
   const { restored, merged, skipped, conflicts } = files;
-  const keep: [string, Choice] = [l10n.t("Keep Mine"), { onConflict: "keep" }];
-  const overwrite: [string, Choice] = [l10n.t("Overwrite"), { onConflict: "overwrite" }];
-  const asked: [string, Choice][] = conflicts.length
-    ? [keep, overwrite, [l10n.t("Merge With Markers"), { onConflict: "merge", markers: true }]]
+  const keep: Line<Choice> = { label: l10n.t("Keep Mine"), value: { onConflict: "keep" } };
+  const overwrite: Line<Choice> = { label: l10n.t("Overwrite"), value: { onConflict: "overwrite" } };
+  const asked: Line<Choice>[] = conflicts.length
+    ? [keep, overwrite, { label: l10n.t("Merge With Markers"), value: { onConflict: "merge", markers: true } }]
     : merged.length
-      ? [[l10n.t("Merge"), { onConflict: "merge" }], keep, overwrite]
-      : [[l10n.t("Go Back"), { onConflict: "refuse" }]];
+      ? [{ label: l10n.t("Merge"), value: { onConflict: "merge" } }, keep, overwrite]
+      : [{ label: redone ? l10n.t("Redo") : l10n.t("Go Back"), value: { onConflict: "refuse" } }];
   // What is said of several files is said once.
   const lines = grouped([...conflicts, ...merged, ...restored, ...skipped], ({ reason }) => reason).map(([reason, those]) => `${named(those.map(({ path }) => path))}: ${reason}`);
-  const more = lines.length > MOST_LINES ? l10n.t(" … and {0} more.", lines.length - MOST_LINES) : "";
-  const question = conflicts.length ? l10n.t("You changed these files, or may have. What shall become of your changes?") : l10n.t("Go back?");
-  const text = `${question} ${lines.slice(0, MOST_LINES).join(" ")}${more}`;
-  const chosen = await inform(text, ...asked.map(([name]) => name));
-  return asked.find(([name]) => name === chosen)?.[1];
+  const told = [
+    ...(restoredPrompt === undefined ? [] : [l10n.t("Leaves the conversation: all from “{0}” on.", cut(plainTitle(restoredPrompt), MOST_TITLE))]),
+    ...(lines.length ? lines.slice(0, MOST_LINES) : [l10n.t("Files stay as they are.")]),
+    ...(lines.length > MOST_LINES ? [l10n.t(" … and {0} more.", lines.length - MOST_LINES)] : []),
+  ];
+  const question = conflicts.length ? l10n.t("You changed these files, or may have. What shall become of your changes?") : redone ? l10n.t("Redo? Something came after you went back.") : l10n.t("Go back?");
+  const rows = [...asked, ...told.map((label): Line<Choice> => ({ label: `$(info) ${visible(label).replace(/\$\(/g, "$ (")}` }))];
+  for (;;) {
+    const chosen = await window.showQuickPick(rows, { title: `Sidecar: ${question}`, ignoreFocusOut: true });
+    if (chosen === undefined || chosen.value) return chosen?.value;
+  }
 }
 
 function named(paths: string[]): string {
@@ -138,6 +153,7 @@ function named(paths: string[]): string {
 }
 
 async function told(sessions: Sessions, done: CheckpointRestoreResult, again: boolean, pictures: Picture[] = []): Promise<void> {
+  left = again ? "" : `${sessions.id()} ${done.revision}`;
   await sessions.open(sessions.id());
   // What was redone stands in the conversation again, and no longer in the input.
   if (done.restoredPrompt || pictures.length || again) sessions.draft(done.restoredPrompt ?? "", pictures);
@@ -147,6 +163,6 @@ async function told(sessions: Sessions, done: CheckpointRestoreResult, again: bo
   const [what, how] = again ? [l10n.t("Redone."), l10n.t("Redone: {0}.", parts)] : [l10n.t("Went back."), l10n.t("Went back: {0}.", parts)];
   const text = [parts ? how : what, ...(done.notes ?? [])].join(" ");
   void inform(text, ...(again ? [] : [l10n.t("Redo")])).then((answer) => {
-    if (answer) void commands.executeCommand("sidecar.redo");
+    if (answer) void commands.executeCommand("sidecar.redo", done.undoCheckpointId);
   });
 }

@@ -203,6 +203,17 @@ class Desk {
     await asked.locator(".monaco-button", { hasText: button }).click();
   }
 
+  /** Answer a question that a list asks; it is pictured before, and stays while something else is clicked. */
+  async choose(question, answer, picture) {
+    const asked = this.page.locator(".quick-input-titlebar", { hasText: question });
+    await asked.waitFor();
+    await this.row(answer).waitFor();
+    if (picture) await this.picture(picture);
+    await this.page.locator(".part.statusbar").click({ position: { x: 500, y: 10 } });
+    await asked.waitFor();
+    await this.pick(answer);
+  }
+
   /** Open a file in an editor tab. */
   async open(name) {
     await this.ask("Control+P", name);

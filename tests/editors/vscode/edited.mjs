@@ -62,7 +62,7 @@ await play(desk, {
   async "or by going back in files, too"() {
     const chat = await desk.view("chat");
     await edit(chat, "replace", "Go back to before it");
-    await desk.answer("Go back?", "Go Back", "asked");
+    await desk.choose("Go back?", "Go Back", "asked");
     await turns(chat, 0);
     await desk.drafted("replace `two` with `zwei` in a.txt");
     assert.equal(disk("a.txt"), "one\ntwo\nthree\n");

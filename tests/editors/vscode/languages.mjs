@@ -174,7 +174,7 @@ await play(desk, {
     await desk.row(t("Files and conversation")).waitFor();
     await desk.picture("scope");
     await desk.pick(t("Files and conversation"));
-    await page.locator(".notification-list-item", { hasText: t("Go back?") }).locator(".monaco-button", { hasText: t("Go Back") }).click();
+    await desk.choose(t("Go back?"), t("Go Back"));
     await page.locator(".notification-list-item", { hasText: t("Redo") }).waitFor();
     await desk.picture("back");
   },

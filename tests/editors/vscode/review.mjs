@@ -65,7 +65,7 @@ await play(desk, {
     const mine = disk("story.md").replace("day 3 Eve", "day 3 Mary");
     writeFileSync(join(given.workspace, "story.md"), mine);
     await file(chat, "story.md").getByRole("button", { name: "Take back story.md" }).click();
-    await desk.answer("You changed these files", "Overwrite", "conflict");
+    await desk.choose("You changed these files", "Overwrite", "conflict");
     await desk.until("the story as it was", () => disk("story.md") === story);
     await file(chat, "story.md").getByText("Nothing is left to undo").waitFor();
   },

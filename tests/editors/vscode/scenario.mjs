@@ -102,7 +102,7 @@ await play(desk, {
     await desk.row("Files and conversation").waitFor();
     await desk.picture("scope");
     await desk.pick("Files and conversation");
-    await desk.answer("Go back?", "Merge", "preview");
+    await desk.choose("Go back?", "Merge", "preview");
     await desk.toast("Went back").waitFor();
     await desk.until("the merge", () => disk("numbers.txt") === numbers({ 8: "EIGHT, by hand" }));
     assert.ok(!existsSync(join(given.workspace, "made.txt")));
@@ -126,6 +126,40 @@ await play(desk, {
     await desk.toast("Sidecar: nothing was restored that could be taken back").waitFor();
   },
 
+  async "a redo is asked about where something came after going back"() {
+    const input = (await desk.view("chat")).getByRole("textbox", { name: "Message to Sidecar" });
+    await desk.turn("replace `six` with `sechs` in numbers.txt");
+    await desk.run("Roll Back…");
+    await desk.pick("replace six with sechs");
+    await desk.pick("Files and conversation");
+    await desk.choose("Go back?", "Go Back");
+    await desk.until("the line as it was", () => disk("numbers.txt") === numbers({ 2: "zwei", 8: "EIGHT, by hand" }));
+    await desk.drafted("replace `six` with `sechs` in numbers.txt");
+    await input.fill("");
+    await desk.turn("replace `seven` with `sieben` in numbers.txt");
+    await desk.run("Redo");
+    await desk.row("Leaves the conversation: all from “replace seven with sieben in numbers.txt” on.").waitFor();
+    await desk.row("numbers.txt: ").waitFor();
+    await desk.picture("redo-asked");
+    await page.keyboard.press("Escape");
+    await desk.run("Roll Back…");
+    await desk.row("replace seven with sieben").waitFor();
+    assert.equal(disk("numbers.txt"), numbers({ 2: "zwei", 7: "sieben", 8: "EIGHT, by hand" }));
+    await page.keyboard.press("Escape");
+    await desk.run("Redo");
+    await desk.choose("Redo? Something came after", "Redo");
+    await desk.until("the line that was left", () => disk("numbers.txt") === numbers({ 2: "zwei", 6: "sechs", 8: "EIGHT, by hand" }));
+    await desk.drafted("replace `seven` with `sieben` in numbers.txt");
+    await input.fill("");
+    await desk.run("Roll Back…");
+    await desk.pick("replace six with sechs");
+    await desk.pick("Files and conversation");
+    await desk.choose("Go back?", "Go Back");
+    await desk.until("the line as it was", () => disk("numbers.txt") === numbers({ 2: "zwei", 8: "EIGHT, by hand" }));
+    await desk.drafted("replace `six` with `sechs` in numbers.txt");
+    await input.fill("");
+  },
+
   async "where both changed the same line, the user chooses"() {
     await desk.turn("replace `five` with `cinq` in numbers.txt");
     await desk.until("the edit", async () => (await desk.text()).includes("cinq"));
@@ -133,7 +167,7 @@ await play(desk, {
     await desk.run("Roll Back…");
     await desk.pick("replace five with cinq");
     await desk.pick("Files only");
-    await desk.answer("You changed these files", "Overwrite", "conflict");
+    await desk.choose("You changed these files", "Overwrite", "conflict");
     await desk.toast("Went back").waitFor();
     await desk.until("the old line", () => disk("numbers.txt") === numbers({ 2: "zwei", 8: "EIGHT, by hand" }));
     await desk.run("Redo");

@@ -133,7 +133,7 @@ await play(desk, {
     const chat = await openChat();
     await chat.getByRole("button", { name: "Restore: go back to before “replace two" }).click();
     await desk.pick("Files and conversation");
-    await desk.toast("Go back?").locator(".monaco-button", { hasText: /Go Back|Merge/ }).click();
+    await desk.choose("Go back?", /Go Back|Merge/);
     await desk.until("the file as it was", () => disk("a.txt") === "one\ntwo\nthree\n");
     const input = chat.getByRole("textbox", { name: "Message to Sidecar" });
     await desk.until("the prompt in the input", async () => (await input.inputValue()) === edit);

@@ -33,7 +33,7 @@ export class Reviews {
   async takeBack({ from, path, hunks, undo }: TakeBack): Promise<Reviewed> {
     const sessionId = this.sessions.id();
     const act = (choice: object) => (undo ? this.daemon.request("checkpoint/redo", { sessionId, checkpointId: undo, ...choice }) : this.restore(from, path, choice));
-    const done = hunks ? await act({ hunks, onConflict: "merge" }) : await foreseen(this.sessions, this.previews, act, true);
+    const done = hunks ? await act({ hunks, onConflict: "merge" }) : await foreseen(this.sessions, this.previews, act, "quiet");
     return { ...(await this.look(from, path)), ...(done && { undo: undo ? "" : done.undoCheckpointId }) };
   }
 
