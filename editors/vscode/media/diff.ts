@@ -2,6 +2,7 @@
 
 import { l10n } from "vscode";
 import { rows } from "../src/views/hunks";
+import { many } from "../src/wording";
 import { el } from "./dom";
 
 export function diffLines(diff: string): HTMLElement {
@@ -16,4 +17,9 @@ export function diffLines(diff: string): HTMLElement {
 /** How many lines came and went, where any did. */
 export function figures(added: number, removed: number): HTMLElement[] {
   return [...(added ? [el("span.figure.added", {}, `+${added}`)] : []), ...(removed ? [el("span.figure.removed", {}, `−${removed}`)] : [])];
+}
+
+/** The same for those who hear it. */
+export function spoken(added: number, removed: number): string {
+  return many(added, l10n.t("{0} line added, {1} removed"), l10n.t("{0} lines added, {1} removed")).replace("{1}", String(removed));
 }

@@ -3,7 +3,7 @@
 import { l10n } from "vscode";
 import type { FromChat, Reviewed, ReviewedHunk } from "../src/views/messages";
 import { turned } from "../src/unified";
-import { diffLines, figures } from "./diff";
+import { diffLines, figures, spoken } from "./diff";
 import { button, el, fill } from "./dom";
 import { Fold } from "./fold";
 import { icon } from "./icons";
@@ -15,6 +15,14 @@ export interface Marks {
   remove: (name: string) => void;
 }
 
+/** What was taken back since the last turn, the newest last: to undo one would undo those after it, too, so it alone is offered. */
+const taken: { review: Review; id: string; words: string }[] = [];
+
+/** Nothing of it can be undone any more: a turn has begun, or another session is shown. */
+export function forgetTaken(): void {
+  for (const { review } of taken.splice(0)) review.draw();
+}
+
 export class Review {
   private readonly fold = new Fold("reviewed", () => this.unfolded());
   /** The user did something, and is to see the outcome. */
@@ -23,6 +31,8 @@ export class Review {
   private figures: HTMLElement[] = [];
   private words = "";
   private seen: Reviewed | undefined;
+  /** What is said of what is taken back now. */
+  private taking = "";
   private to: string | undefined;
 
   /** `from` is the checkpoint before the turn. */
@@ -44,15 +54,18 @@ export class Review {
   count(added: number, removed: number, to: string | undefined): void {
     this.to = to;
     this.figures = figures(added, removed);
-    this.words = l10n.t("{0}, {1} lines added, {2} removed: review", this.path, added, removed);
+    this.words = l10n.t("{0}, {1}: review", this.path, spoken(added, removed));
     this.draw();
     if (this.fold.open) this.look();
   }
 
-  /** Show what is left; the way back from a restore stays until another. */
+  /** Show what is left, and what was taken back of it or brought again. */
   take(seen: Reviewed): void {
-    this.seen = { ...seen, undo: seen.undo ?? this.seen?.undo ?? "" };
-    this.draw();
+    this.seen = seen;
+    const before = taken.at(-1)?.review;
+    if (seen.undo) taken.push({ review: this, id: seen.undo, words: this.taking });
+    else if (seen.undo === "" && before === this) taken.pop();
+    for (const review of new Set([before, this, taken.at(-1)?.review])) review?.draw();
     if (seen.undo && !this.fold.open) this.fold.open = true;
     if (this.wanted) this.fold.show();
     this.wanted = false;
@@ -65,12 +78,13 @@ export class Review {
 
   /** While a turn runs nothing can be taken back, and so nothing is planned. */
   private look(): void {
-    if (document.body.classList.contains("busy")) this.take({ from: this.from, path: this.path, hunks: [], told: l10n.t("What is left is shown when the turn has ended."), undo: "" });
+    if (document.body.classList.contains("busy")) this.take({ from: this.from, path: this.path, hunks: [], told: l10n.t("What is left is shown when the turn has ended.") });
     else this.send({ type: "review", from: this.from, path: this.path });
   }
 
   private takeBack(hunk?: ReviewedHunk): void {
     this.wanted = true;
+    this.taking = hunk ? l10n.t("Line {0}: taken back.", lineOf(hunk)) : l10n.t("Taken back.");
     if (hunk) this.recount(hunk);
     this.send({ type: "takeBack", from: this.from, path: this.path, ...(hunk && { hunks: [hunk.text] }) });
   }
@@ -99,14 +113,19 @@ export class Review {
     return (this.marks.has(this.name) && told === undefined) || (hunks.length > 0 && hunks.every((hunk) => this.marks.has(this.named(hunk))));
   }
 
-  private draw(): void {
+  draw(): void {
     const { kept } = this;
-    this.element.classList.toggle("kept", kept);
-    this.fold.label = kept ? `${this.words}, ${l10n.t("kept")}` : this.words;
-    fill(this.fold.head, icon(kept ? "done" : "edit"), el("span.target", { title: this.path }, this.path), ...this.figures, kept && el("span.figure", {}, l10n.t("kept")));
-    const { hunks = [], told, undo } = this.seen ?? {};
-    const again = undo && button(l10n.t("Undo"), () => this.send({ type: "takeBack", from: this.from, path: this.path, undo }), undefined, "link restore");
-    const line = (told || again) && el("p.left", {}, el("span", {}, told || l10n.t("Taken back.")), again || undefined);
+    const { hunks = [], told } = this.seen ?? {};
+    const own = taken.findLast(({ review }) => review === this);
+    // That nothing is left of it is what was asked for.
+    const gone = own !== undefined && !hunks.length;
+    const state = kept ? l10n.t("kept") : gone ? l10n.t("taken back") : "";
+    this.element.classList.toggle("kept", state !== "");
+    this.fold.label = state ? `${this.words}, ${state}` : this.words;
+    fill(this.fold.head, icon(kept ? "done" : state ? "restore" : "edit"), el("span.target", { title: this.path }, this.path), ...this.figures, state ? el("span.figure.state", {}, state) : undefined);
+    const again = own && own === taken.at(-1) && button(l10n.t("Undo"), () => this.send({ type: "takeBack", from: this.from, path: this.path, undo: own.id }), undefined, "link restore");
+    const words = gone ? own.words : told || own?.words;
+    const line = words && el("p.left", {}, el("span", {}, words), again || undefined);
     fill(this.fold.body, line || undefined, ...hunks.map((hunk) => this.hunk(hunk)));
   }
 
@@ -114,8 +133,7 @@ export class Review {
   private hunk(hunk: ReviewedHunk): HTMLElement {
     const kept = this.marks.has(this.named(hunk));
     const made = turned(hunk.text);
-    const [head = "", ...lines] = hunk.text.split("\n");
-    const line = Math.max(1, Number(/^@@ -(\d+)/.exec(head)?.[1]) + lines.findIndex((one) => !one.startsWith(" ")));
+    const line = lineOf(hunk);
     const tools = el(
       "div.hunk-head",
       {},
@@ -126,4 +144,10 @@ export class Review {
     );
     return el(`section.hunk${kept ? ".kept" : ""}`, { "aria-label": l10n.t("Change at line {0}", line) }, tools, !kept && diffLines(made));
   }
+}
+
+/** The line at which a hunk begins to change the file. */
+function lineOf({ text }: ReviewedHunk): number {
+  const [head = "", ...lines] = text.split("\n");
+  return Math.max(1, Number(/^@@ -(\d+)/.exec(head)?.[1]) + lines.findIndex((one) => !one.startsWith(" ")));
 }

@@ -3,7 +3,7 @@
 import type { ToolCallChanged, ToolCallStarted, UpdateOrigin } from "sidecar-protocol";
 import { l10n } from "vscode";
 import type { FromChat } from "../src/views/messages";
-import { diffLines, figures } from "./diff";
+import { diffLines, figures, spoken } from "./diff";
 import { button, el, fill, visible, visibleName } from "./dom";
 import { Fold } from "./fold";
 import { icon, type Picture } from "./icons";
@@ -131,7 +131,7 @@ export class ToolCall {
   private words(): string[] {
     const { additions, deletions, exitCode } = this.metadata;
     if (this.asked) return [];
-    if (typeof additions === "number") return [l10n.t("{0} lines added, {1} removed", additions, typeof deletions === "number" ? deletions : 0)];
+    if (typeof additions === "number") return [spoken(additions, typeof deletions === "number" ? deletions : 0)];
     return !this.end && typeof exitCode === "number" && exitCode !== 0 ? [l10n.t("exit {0}", exitCode)] : [];
   }
 

@@ -6,7 +6,7 @@ import type { FromChat, Question, Reviewed, Unseen } from "../src/views/messages
 import { count } from "../src/wording";
 import { button, el, say } from "./dom";
 import { icon } from "./icons";
-import type { Marks } from "./review";
+import { forgetTaken, type Marks } from "./review";
 import { type Task, ToolCall } from "./toolcall";
 import { agentText, type Text, thought, Turn, userFile, userPicture, userText } from "./turn";
 import { UnseenMarks } from "./unseen";
@@ -82,6 +82,7 @@ export class Transcript {
     for (const name of ["role", "aria-label"]) this.list.removeAttribute(name);
     for (const known of [this.turns, this.texts, this.calls, this.compactions, this.dirty, this.messages, this.faults]) known.clear();
     this.marksOfUnseen.forget();
+    forgetTaken();
     this.newest = this.last = this.before = undefined;
     this.live = false;
     this.toEnd();
@@ -125,7 +126,8 @@ export class Transcript {
     if (!this.working.hidden === busy) return;
     this.working.hidden = !busy;
     this.list.setAttribute("aria-busy", String(busy));
-    if (!busy) this.settle();
+    if (busy) forgetTaken();
+    else this.settle();
     if (this.live) say(busy ? l10n.t("Sidecar is working.") : this.answer());
     if (this.following) this.toEnd();
   }

@@ -284,10 +284,22 @@ const steps = {
     await page.setViewportSize({ width: 400, height: 760 });
     await hunk.getByRole("button", { name: "Take Back" }).click();
     assert.deepEqual(await view.sent("takeBack"), [{ type: "takeBack", from, path: "summary.md", hunks: [text] }]);
+    const undos = page.getByRole("button", { name: "Undo", exact: true });
+    await view.post({ type: "reviewed", from, path: "summary.md", hunks, undo: "cp_8" });
+    await page.getByText("Line 1: taken back.").waitFor();
+    await page.getByRole("button", { name: "Take back summary.md" }).click();
+    await view.sent("takeBack");
     await view.post({ type: "reviewed", from, path: "summary.md", hunks: [], told: "Nothing is left.", undo: "cp_9" });
-    await page.getByText("Nothing is left.").waitFor();
-    await page.getByRole("button", { name: "Undo", exact: true }).click();
+    await page.getByText("Taken back.", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "summary.md, 3 lines added, 0 removed: review, taken back" }).waitFor();
+    await view.pictures("taken-back");
+    assert.equal(await undos.count(), 1, "the last alone can be undone");
+    await undos.click();
     assert.deepEqual(await view.sent("takeBack"), [{ type: "takeBack", from, path: "summary.md", undo: "cp_9" }]);
+    await view.post({ type: "reviewed", from, path: "summary.md", hunks, undo: "" });
+    await page.getByText("Line 1: taken back.").waitFor();
+    await undos.click();
+    assert.deepEqual(await view.sent("takeBack"), [{ type: "takeBack", from, path: "summary.md", undo: "cp_8" }]);
     await page.getByRole("button", { name: /^summary.md, 3 lines added/ }).click();
   },
 

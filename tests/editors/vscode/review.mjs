@@ -44,7 +44,16 @@ await play(desk, {
     await file(chat, "made.txt").getByRole("button", { name: "Take back made.txt" }).click();
     await desk.until("the file to go", () => !existsSync(join(given.workspace, "made.txt")));
     await file(chat, "made.txt").getByRole("button", { name: "Undo" }).waitFor();
+    // It would bring the file again, too.
+    assert.equal(await file(chat, "story.md").locator("button", { hasText: "Undo" }).count(), 0);
     await desk.picture("taken-back");
+    await file(chat, "made.txt").getByRole("button", { name: "Undo" }).click();
+    await desk.until("the file again", () => existsSync(join(given.workspace, "made.txt")));
+    assert.equal(disk("story.md"), third);
+    await file(chat, "story.md").locator("button", { hasText: "Undo" }).waitFor({ state: "attached" });
+    await file(chat, "made.txt").getByRole("button", { name: "Take back made.txt" }).click();
+    await desk.until("the file to go", () => !existsSync(join(given.workspace, "made.txt")));
+    await file(chat, "made.txt").getByRole("button", { name: "Undo" }).waitFor();
   },
 
   async "what was kept is known when the chat was hidden, and after a reload"() {
@@ -67,7 +76,7 @@ await play(desk, {
     await file(chat, "story.md").getByRole("button", { name: "Take back story.md" }).click();
     await desk.choose("You changed these files", "Overwrite", "conflict");
     await desk.until("the story as it was", () => disk("story.md") === story);
-    await file(chat, "story.md").getByText("Nothing is left to undo").waitFor();
+    await file(chat, "story.md").getByText("Taken back.", { exact: true }).waitFor();
   },
 
   async "in a narrow, dark window"() {
