@@ -27,7 +27,12 @@ let whole = before !== undefined;
 /** What it was told last. */
 let told: Required<Pick<Kept, "pictures" | "recalled" | "sent">> = { pictures: [], recalled: [], sent: [] };
 const plan = el("details.plan", { hidden: true }, el("summary"), el("div"));
-const welcome = el("div.welcome");
+const welcome = el("div.welcome", { hidden: true });
+const keyless = el("p.keyless", { hidden: true }, l10n.t("Without an API key an offline model answers, by a few rules."), " ", button(l10n.t("Set API Key…"), () => send({ type: "run", command: "setApiKey" }), undefined, "link"));
+/** The session is on its way. */
+const loading = el("p.loading", {}, l10n.t("Loading…"));
+let ready = false;
+const distrusted = el("div.notice.distrusted", { "data-level": "warning", hidden: true }, icon("info"), el("span", {}, l10n.t("This folder is not trusted: nothing is changed or run in it."), " ", button(l10n.t("Manage Trust…"), () => send({ type: "run", command: "trust" }), undefined, "link")));
 const banner = el("div.banner", { role: "alert", hidden: true });
 const composer = new Composer({ send: hand, changed: remember, sent });
 /** What was reviewed and is to stay; the extension keeps it. */
@@ -42,9 +47,9 @@ const questions = new Questions(send, () => composer.focus());
 document.body.classList.add("chat");
 document.body.append(
   transcript.element,
-  el("footer.foot", {}, transcript.jump, banner, questions.element, plan, composer.element),
+  el("footer.foot", {}, transcript.jump, distrusted, banner, questions.element, plan, composer.element),
 );
-transcript.element.append(welcome);
+transcript.element.append(welcome, loading);
 document.body.addEventListener("click", followLink);
 document.body.addEventListener(BLOCK, (event) => send((event as CustomEvent<Block>).detail));
 // Whoever comes into the view comes to type, unless they were at something in it.
@@ -52,6 +57,7 @@ addEventListener("focus", () => document.activeElement === document.body && comp
 welcome.append(
   el("h2", {}, "Sidecar"),
   el("p", {}, l10n.t("Ask for a change, and see each step. You can go back to before any turn, in files and conversation.")),
+  keyless,
   el("ul.hints", {}, hint(l10n.t("Enter"), l10n.t("sends")), hint(l10n.t("Shift+Enter"), l10n.t("begins a line")), hint(l10n.t("Escape"), l10n.t("stops the turn")), hint("@", l10n.t("names a file or a session")), hint("/", l10n.t("lists the commands")), hint("↑", l10n.t("brings back what you sent")), hint(l10n.t("PgUp PgDn"), l10n.t("go between turns"))),
 );
 if (before) composer.put(before);
@@ -64,7 +70,8 @@ document.body.addEventListener("drop", (event) => {
 let frame = 0;
 addEventListener("message", ({ data }: MessageEvent<ToChat>) => {
   take(data);
-  welcome.hidden = !transcript.empty;
+  welcome.hidden = !transcript.empty || !ready;
+  loading.hidden = !transcript.empty || ready || !banner.hidden;
   frame ||= requestAnimationFrame(() => {
     frame = 0;
     transcript.draw();
@@ -75,6 +82,7 @@ send({ type: "shown" });
 function take(message: ToChat): void {
   switch (message.type) {
     case "session":
+      ready = false;
       transcript.clear();
       composer.begin(message.sessionId);
       questions.take([]);
@@ -84,6 +92,8 @@ function take(message: ToChat): void {
       for (const update of message.updates) transcript.take(update);
       return;
     case "ready":
+      ready = true;
+      keyless.hidden = message.model !== "offline";
       transcript.live = true;
       composer.session(message.readOnly, message.model);
       return;
@@ -127,6 +137,7 @@ function take(message: ToChat): void {
     case "meter":
       return composer.measure(message.meter);
     case "daemon":
+      distrusted.hidden = message.trusted;
       return showBanner(message.state === "failed" || message.state === "stopped" ? message.message || l10n.t("The daemon is not running.") : "", true);
   }
 }

@@ -99,8 +99,9 @@ export class Turn {
   /** Say how it ended, where that is not as it should. */
   ended({ stopReason, error, cost, usage }: TurnEnded): void {
     const words = error ? error.message : STOPS[stopReason];
+    const key = error?.kind === "authentication" && button(l10n.t("Set API Key…"), () => this.send({ type: "run", command: "setApiKey" }), undefined, "link");
     const figures = [Number(cost) ? money(cost) : "", many(usage.requests, ...REQUESTS)].filter(Boolean).join(" · ");
-    fill(this.how, words ? el("p.notice", { "data-level": error ? "error" : "warning" }, icon(error ? "failed" : "info"), el("span", {}, words)) : undefined);
+    fill(this.how, words ? el("p.notice", { "data-level": error ? "error" : "warning" }, icon(error ? "failed" : "info"), el("span", {}, words, ...(key ? [" ", key] : []))) : undefined);
     fill(this.cost, figures);
     this.copy.hidden = !this.answer;
   }

@@ -111,13 +111,26 @@ function registerCommands(context: ExtensionContext, daemon: Daemon, sessions: S
     import: () => importSession(daemon, sessions),
     sync: () => syncSessions(daemon, sessions),
     openFromElsewhere: () => openFromElsewhere(daemon, sessions),
-    setApiKey: async () => (await askForKey(context.secrets)) && start(),
+    setApiKey: async () => {
+      const key = await askForKey(context.secrets);
+      if (key === undefined) return;
+      await start();
+      if (key) await chooseModel(daemon, sessions);
+    },
+    trust: async () => commands.executeCommand("workbench.trust.manage"),
     restart: async () => {
       await daemon.stop();
       await start();
     },
   };
   return [tree, ...Object.entries(found).map(([name, act]) => commands.registerCommand(`sidecar.${name}`, (...given) => attempt(() => act(...(given as never[])))))];
+}
+
+/** A session that began without a key has the model that needs none: have another chosen. */
+async function chooseModel(daemon: Daemon, sessions: Sessions): Promise<void> {
+  if (!sessions.options.some(({ id, currentValue }) => id === "model" && currentValue === "offline")) return;
+  await sessions.open(sessions.id());
+  await switchOption(daemon, sessions, "model");
 }
 
 /** Do it; what goes wrong is shown in the daemon's words. */

@@ -22,17 +22,17 @@ export async function readOptions(secrets: SecretStorage): Promise<Initializatio
   });
 }
 
-/** Ask for the API key and keep it where the editor keeps secrets; an empty one is forgotten. */
-export async function askForKey(secrets: SecretStorage): Promise<boolean> {
+/** Ask for the API key, keep it where the editor keeps secrets, and give it; an empty one is forgotten. */
+export async function askForKey(secrets: SecretStorage): Promise<string | undefined> {
   const typed = await window.showInputBox({
     title: l10n.t("Sidecar: API key of the model's provider"),
     prompt: l10n.t("It is kept in the editor's secret storage. Leave it empty to forget it."),
     password: true,
     ignoreFocusOut: true,
   });
-  if (typed === undefined) return false;
-  await (typed.trim() ? secrets.store(KEY, typed.trim()) : secrets.delete(KEY));
-  return true;
+  const key = typed?.trim();
+  if (key !== undefined) await (key ? secrets.store(KEY, key) : secrets.delete(KEY));
+  return key;
 }
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

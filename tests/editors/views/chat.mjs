@@ -36,10 +36,25 @@ let live = "";
 const steps = {
   async "an empty chat says what it is for, and has room to type"() {
     assert.deepEqual(await view.sent("shown"), [{ type: "shown" }]);
-    await view.post({ type: "daemon", state: "ready", message: "" }, { type: "session", sessionId: "s" }, ready, { type: "meter", meter: said.meter });
+    await page.getByText("Loading…").waitFor();
+    assert.ok(await page.getByText("go between turns").isHidden());
+    await view.post({ type: "daemon", state: "ready", message: "", trusted: true }, { type: "session", sessionId: "s" }, ready, { type: "meter", meter: said.meter });
     await page.getByText("go between turns").waitFor();
     assert.ok((await input.boundingBox()).height > 15);
+    assert.ok(await page.getByText("Loading…").isHidden());
     await view.pictures("empty");
+  },
+
+  async "an empty chat says that there is no key, and any that the folder is not trusted"() {
+    const [key, trust] = ["Set API Key…", "Manage Trust…"].map((name) => page.getByRole("button", { name }));
+    assert.deepEqual([await key.isVisible(), await trust.isVisible()], [false, false]);
+    await view.post({ type: "daemon", state: "ready", message: "", trusted: false }, { ...ready, model: "offline" });
+    await view.pictures("beginner");
+    await key.click();
+    await trust.click();
+    assert.deepEqual(await view.sent("run"), [{ type: "run", command: "setApiKey" }, { type: "run", command: "trust" }]);
+    await view.post({ type: "daemon", state: "ready", message: "", trusted: true }, ready);
+    assert.deepEqual([await key.isVisible(), await trust.isVisible()], [false, false]);
   },
 
   async "Shift and Enter begin a line, Enter sends, and Escape stops"() {
@@ -419,13 +434,22 @@ const steps = {
     await view.post({ type: "refused", text: "do it", pictures: [], message: "Too many prompts wait for this session." });
     assert.equal(await input.inputValue(), "do it");
     await page.getByRole("alert").getByText("Too many prompts").waitFor();
-    await view.post({ type: "daemon", state: "failed", message: "The daemon was not found." });
+    await view.post({ type: "daemon", state: "failed", message: "The daemon was not found.", trusted: true });
     await page.getByRole("alert").getByText("was not found").waitFor();
     await view.pictures("failed-daemon", "dark");
     await page.getByRole("button", { name: "Restart" }).click();
     assert.deepEqual(await view.sent("run"), [{ type: "run", command: "restart" }]);
-    await view.post({ type: "daemon", state: "ready", message: "" });
+    await view.post({ type: "daemon", state: "ready", message: "", trusted: true });
     assert.ok(await page.locator(".banner").isHidden());
+  },
+
+  async "where a key is missing, it can be set"() {
+    const usage = { requests: 0 };
+    const { turnId, messageId } = said.checkpoints.at(-1);
+    const error = { code: -32020, kind: "authentication", message: "there is no API key", retryable: false };
+    await view.post(updates([{ sessionUpdate: "turn_ended", turnId, messageId, stopReason: "error", usage, cost: null, error }]));
+    await page.locator(".notice", { hasText: "there is no API key" }).getByRole("button", { name: "Set API Key…" }).click();
+    assert.deepEqual(await view.sent("run"), [{ type: "run", command: "setApiKey" }]);
   },
 
   async "a session of another window is only read"() {

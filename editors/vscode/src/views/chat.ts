@@ -1,7 +1,7 @@
 /** The chat view: passes on what the daemon says to its page, and what the user does there to the daemon. */
 
 import type { Meter, SessionUpdate } from "sidecar-protocol";
-import { CancellationTokenSource, commands, env, type ExtensionContext, l10n, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
+import { CancellationTokenSource, commands, env, type ExtensionContext, l10n, Uri, type WebviewView, type WebviewViewProvider, window, workspace } from "vscode";
 import type { Daemon } from "../daemon";
 import type { Previews } from "./texts";
 import { editMessage } from "../rollback";
@@ -356,7 +356,7 @@ class Chat implements WebviewViewProvider {
   }
 
   private postState(): void {
-    this.post({ type: "daemon", state: this.daemon.state, message: this.problem });
+    this.post({ type: "daemon", state: this.daemon.state, message: this.problem, trusted: workspace.isTrusted });
   }
 
   private putDraft(): void {

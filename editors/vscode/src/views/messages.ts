@@ -140,7 +140,7 @@ export type ToChat =
   | { type: "meter"; meter: Meter }
   | { type: "reveal"; partId: string }
   | ({ type: "reviewed" } & Reviewed)
-  | { type: "daemon"; state: string; message: string };
+  | { type: "daemon"; state: string; message: string; trusted: boolean };
 
 export type FromChat =
   | { type: "shown" }
@@ -178,10 +178,12 @@ export type Command =
   | "redo"
   | "restart"
   | "rollBack"
+  | "setApiKey"
   | "showContext"
   | "showLog"
   | "switchModel"
   | "switchPolicy"
+  | "trust"
   | "undoCompaction"
   | "unpin";
 
