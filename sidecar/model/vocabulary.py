@@ -10,6 +10,8 @@ from collections.abc import Callable
 from itertools import accumulate, pairwise
 from pathlib import Path
 
+VOCABULARY = "cl100k_base, 1"
+"""Names this way to count, for counts that are kept: another if a text may come to another."""
 PACKED = Path(__file__).parent / "data" / "cl100k_base.zz"
 SLICE = 64_000
 """Characters; a run of a million blanks overflows the tokenizer's stack."""

@@ -182,10 +182,13 @@ class Store:
     def refusal(self) -> StorageFailed | None:
         return None if self._why is None else _refusal(self._why)
 
-    def write(self, *changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
+    def write(
+        self, *changes: StoreChange, size: int | None = None, synced: bool = True
+    ) -> "asyncio.Future[None]":
         """Writes one unit, after earlier writes; `size`: bytes, if known.
 
         The future resolves once on the disk, or raises StorageFailed; cancelling stops nothing.
+        `synced=False`: on the disk only with a later unit.
         """
         if self._writer is None:
             return self._refused()
@@ -193,7 +196,7 @@ class Store:
 
         self._overtake(changes)
         weighs = sum(map(weight, changes)) if size is None else size
-        return self._submit(partial(apply_all, changes=changes), weighs)
+        return self._submit(partial(apply_all, changes=changes), weighs, synced=synced)
 
     async def delete(self, session_id: SessionId) -> None:
         await self.write(DeleteSession(session_id))

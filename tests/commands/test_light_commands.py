@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.plain import PlainClient, say
 from tests.replay.neutral_files import line, text, write
 
 SERVING = {
@@ -87,3 +88,14 @@ def test_a_command_imports_what_it_needs(
     found = {one.rpartition("|")[2].strip() for one in told_of}
     assert "sidecar.config" in found
     assert found & (unneeded | ARGUMENTS) == set()
+
+
+def test_who_looks_at_what_a_daemon_counted_loads_no_tokenizer(tmp_path: Path) -> None:
+    client = PlainClient(tmp_path / "data")
+    client.start(model="offline")
+    session = client.request("session/new", {"cwd": str(tmp_path)})["sessionId"]
+    say(client, session, "Hi you")
+    assert client.stop() == 0
+    told = run(tmp_path, "-X", "importtime", "-P", "-m", "sidecar", "inspect", session)
+    assert "Hi you" in told.stdout
+    assert "tiktoken" not in told.stderr

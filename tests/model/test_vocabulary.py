@@ -9,7 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.model.vocabulary import PACKED, SLICE, load_counter, pack, slices, unpack
+from sidecar.core.text.digest import digest
+from sidecar.model.vocabulary import (
+    CHARS_PER_TOKEN,
+    PACKED,
+    PATTERN,
+    SAMPLED,
+    SLICE,
+    VOCABULARY,
+    load_counter,
+    pack,
+    slices,
+    unpack,
+)
 
 pytestmark = pytest.mark.long
 WHOLE = "Grüße… aus Köln " * 99
@@ -33,6 +45,15 @@ def count():
 @pytest.mark.parametrize("text", KNOWN)
 def test_known_texts_have_their_known_counts(count, text: str) -> None:
     assert count(text) == KNOWN[text]
+
+
+def test_another_way_to_count_has_another_name() -> None:
+    """Else counts that were kept would be believed that are those of the former way."""
+    made_of = PACKED.read_bytes(), PATTERN.encode(), f"{SLICE} {SAMPLED} {CHARS_PER_TOKEN}".encode()
+    assert (VOCABULARY, digest(b"".join(made_of))) == (
+        "cl100k_base, 1",
+        "b2:e4b0a78a18f37b9808f4903d209fcaeb19e0c585",
+    )
 
 
 def test_it_reaches_for_no_network(monkeypatch: pytest.MonkeyPatch) -> None:

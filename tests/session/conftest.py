@@ -245,6 +245,7 @@ class World:
                 {"scripted": "", "other": ""},
                 lambda text: len(text) // 4,
                 ColdGate(self.now),
+                VOCABULARY,
             ),
             workspaces=Workspaces(
                 buffers,
@@ -298,7 +299,12 @@ class World:
         self.net.check(request, log, moves_prefix=self.moves_prefix)
 
 
-def _refused(*changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
+VOCABULARY = "a quarter of the characters"
+
+
+def _refused(
+    *changes: StoreChange, size: int | None = None, synced: bool = True
+) -> "asyncio.Future[None]":
     written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     written.set_exception(StorageFailed("killed", kind="io"))
     return written

@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import cache
 from typing import NoReturn
 
 from sidecar.commands.session_names import meant
@@ -17,7 +18,7 @@ from sidecar.core.text.redaction import Redaction, secrets_in
 from sidecar.daemon.clock_and_ids import id_source, read_clock
 from sidecar.daemon.stores import look_into
 from sidecar.model.catalogue import lookup
-from sidecar.model.vocabulary import load_counter
+from sidecar.model.vocabulary import VOCABULARY, load_counter
 from sidecar.observe.report.course import Course
 from sidecar.session.desk.session_named import find
 from sidecar.session.desk.store_look import ReadAccess, look, sent_now
@@ -59,9 +60,14 @@ async def _found(
         await store.close()
 
 
-async def _access(config: Config, store: Store) -> ReadAccess:
-    count = await asyncio.to_thread(load_counter)
-    models = ModelAccess(_unasked, lookup, {}, count, ColdGate(read_clock))
+def _access(config: Config, store: Store) -> ReadAccess:
+    counter = cache(load_counter)
+
+    def count(text: str) -> int:
+        # Loaded for the first text whose count was not kept.
+        return counter()(text)
+
+    models = ModelAccess(_unasked, lookup, {}, count, ColdGate(read_clock), VOCABULARY)
     clock = Clock(read_clock, id_source(read_clock))
     return ReadAccess(store, models, CurrentSettings(config), clock)
 
@@ -81,14 +87,14 @@ async def _stored(session: str | None, *, last: bool) -> tuple[Stored, Redaction
 
 async def _sent(session: str | None, *, last: bool) -> str:
     async with _found(session, last=last) as (store, config, found):
-        prompt = await sent_now(await _access(config, store), found)
+        prompt = await sent_now(_access(config, store), found)
     return _redaction().text(prompt_text(prompt))
 
 
 async def _read(session: str | None, *, last: bool, sized: bool) -> Course:
     redaction = _redaction()
     async with _found(session, last=last) as (store, config, found):
-        course = await look(await _access(config, store), found, redaction.text, sized=sized)
+        course = await look(_access(config, store), found, redaction.text, sized=sized)
     clean = redaction.value(course)
     # Its id is the store's name for the session, and no secret however random.
     return replace(clean, about=replace(clean.about, id=found))

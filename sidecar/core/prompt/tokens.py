@@ -76,26 +76,35 @@ def observe(calibration: Calibration, *, static: int, history: int, reported: in
 
 
 def count_block(block: Block, count: Count) -> int:
+    texts, rest = counted_in(block)
+    return sum(map(count, texts)) + rest
+
+
+def counted_in(block: Block) -> tuple[tuple[str, ...], int]:
+    """Returns a block's texts, and the tokens of what is no text."""
     match block.content:
         case TextBlock(text=text):
-            return count(text) + FRAMING
+            return (text,), FRAMING
         case MediaBlock(media=media):
-            return count_media(media)
+            return (), count_media(media)
         case ReasoningBlock(text=text, metadata=metadata):
             # Redacted thinking is opaque; its length is the only clue.
             hidden = str(metadata.get("data") or metadata.get("encrypted_content") or "")
-            return count(text) + len(hidden) // 4 + FRAMING
+            return (text,), len(hidden) // 4 + FRAMING
         case CallBlock(name=name, input=given):
-            return count(name) + count(json.dumps(given, ensure_ascii=False)) + CALL_FRAMING
+            return (name, json.dumps(given, ensure_ascii=False)), CALL_FRAMING
         case ResultBlock(text=text, media=media):
-            return count(text) + sum(count_media(m) for m in media) + CALL_FRAMING
+            return (text,), sum(map(count_media, media)) + CALL_FRAMING
         case OpaqueBlock(block=body):
-            return count(json.dumps(body, ensure_ascii=False)) + FRAMING
+            return (json.dumps(body, ensure_ascii=False),), FRAMING
 
 
 def count_tool(tool: ToolSpec, count: Count) -> int:
-    schema = json.dumps(tool.input_schema, ensure_ascii=False)
-    return count(tool.name) + count(tool.description) + count(schema) + CALL_FRAMING
+    return sum(map(count, texts_of_tool(tool))) + CALL_FRAMING
+
+
+def texts_of_tool(tool: ToolSpec) -> tuple[str, ...]:
+    return tool.name, tool.description, json.dumps(tool.input_schema, ensure_ascii=False)
 
 
 def count_media(media: Media) -> int:

@@ -1,5 +1,7 @@
 """Actions on the context."""
 
+import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from sidecar.core.engine.engine import ATTEMPTS, may_free
@@ -29,6 +31,8 @@ from sidecar.session.meter.compaction_price import CompactionPrice
 from sidecar.session.meter.gauge import Gauge
 from sidecar.session.meter.side_request import SideRequests
 from sidecar.session.state import State
+from sidecar.session.view.kept_counts import encode
+from sidecar.store.format.values import PutCounts
 from sidecar.store.format.view_records import PinRecord
 
 
@@ -80,7 +84,7 @@ class Rewriting:
         self.checkpoints = Milestones(
             state.environment, state.log, state.view, state.settings, state.ownership
         )
-        folds = Folds(
+        self._folds = Folds(
             state.log,
             state.view,
             state.views,
@@ -88,7 +92,6 @@ class Rewriting:
             state.ownership,
             self.checkpoints.folding,
         )
-        self.fold = folds.fold
         refusals = Refusals(state.log, state.channel)
         side = SideRequests(state.log, state.view, state.cached, state.environment.models, clock)
         summariser = Summariser(state.environment, state.log, state.cached, state.settings, side)
@@ -115,6 +118,18 @@ class Rewriting:
         self.gate = self._compactor.gate
         self.make_room = self._compactor.make_room
         self.compact = self._compactor.compact
+
+    async def keep(self) -> None:
+        """Stores what else would be worked out again; a failure only slows who reads next."""
+        await self._folds.fold()
+        state, models = self._state, self._state.environment.models
+        if state.ownership.read_only or not models.vocabulary:
+            return
+        seen = state.view.rendering.seen(state.log)
+        body = await asyncio.to_thread(encode, state.view.static, seen, models.count)
+        put = PutCounts(state.log.row.id, models.vocabulary, body)
+        with suppress(StorageFailed):
+            await state.store.write(put, synced=False)
 
     async def idle(self, hurried: bool) -> bool:
         state = self._state

@@ -249,7 +249,7 @@ class Session:
     async def _conclude(self) -> None:
         self._state.tracking.turn_ended()
         await self.rewriting.checkpoints.at("turn")
-        await self.rewriting.fold()
+        await self.rewriting.keep()
 
     async def end(self) -> None:
         """Stops turn and inbox; the log is whole and durable after `ended`."""

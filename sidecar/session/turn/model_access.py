@@ -19,7 +19,7 @@ class ModelAccess:
     """A daemon's models and catalogue entries by id; `known` tells what each id lacks.
 
     `count` estimates tokens, to be multiplied by `token_factor`. `cold` holds back requests with
-    the same cold prefix.
+    the same cold prefix. `vocabulary` names how `count` counts; without a name no count is kept.
     """
 
     find: Callable[[str], Model]
@@ -27,6 +27,7 @@ class ModelAccess:
     known: Mapping[str, str]
     count: Count
     cold: ColdGate
+    vocabulary: str = ""
 
     def tokens(self, model: str, text: str) -> int:
         return ceil(self.count(text) * self.info(model).token_factor)

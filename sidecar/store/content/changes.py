@@ -8,7 +8,7 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Message, SessionId, ToolPart
 from sidecar.store.content.blobs import put_blob
 from sidecar.store.content.fact_rows import put_facts
-from sidecar.store.content.folds import put_fold
+from sidecar.store.content.folds import put_counts, put_fold
 from sidecar.store.content.forks import copy_log
 from sidecar.store.content.holders import refer
 from sidecar.store.content.outputs import note_output, put_gone
@@ -20,6 +20,7 @@ from sidecar.store.format.values import (
     CopyLog,
     DeleteSession,
     PutBlob,
+    PutCounts,
     PutFacts,
     PutFold,
     PutGone,
@@ -55,6 +56,8 @@ def apply(con: sqlite3.Connection, change: StoreChange) -> None:
             put_facts(con, session_id, cwd, facts)
         case PutFold():
             put_fold(con, change)
+        case PutCounts():
+            put_counts(con, change)
         case DeleteSession(session_id):
             leave(con, session_id, DELETED)
         case CopyLog(source, session_id, messages, until, before):

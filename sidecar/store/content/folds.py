@@ -1,4 +1,4 @@
-"""Stores a log's state up to a record, so sessions resume quickly.
+"""Stores a log's state up to a record, so sessions resume quickly, and counts of its texts.
 
 A fold is valid while the hashes of its last record and its body match.
 """
@@ -14,7 +14,8 @@ from sidecar.core.parts import MessageId, SessionId
 from sidecar.core.text.digest import digest
 from sidecar.store.content import session_rows
 from sidecar.store.format import rows
-from sidecar.store.format.values import PutFold, Stored
+from sidecar.store.format.migrations import WITH_COUNTED, version
+from sidecar.store.format.values import PutCounts, PutFold, Stored
 
 ChooseMessages: TypeAlias = Callable[[bytes], Sequence[MessageId] | None]
 """Maps a fold's body to the earlier messages needed."""
@@ -42,6 +43,29 @@ def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
         VALUES (?, ?, ?, ?, ?, ?, ?)""",
         (put.session_id, put.revision, found[0], chain, put.version, packed, digest(packed)),
     )
+
+
+def put_counts(con: sqlite3.Connection, put: PutCounts) -> None:
+    """Stores counts, unless the session is gone."""
+    if con.execute("SELECT 1 FROM session WHERE id = ?", (put.session_id,)).fetchone() is None:
+        return
+    con.execute(
+        "INSERT OR REPLACE INTO counted (session_id, vocabulary, hash, body) VALUES (?, ?, ?, ?)",
+        (put.session_id, put.vocabulary, digest(put.body), put.body),
+    )
+
+
+def counts(con: sqlite3.Connection, session_id: SessionId, vocabulary: str) -> bytes:
+    """Reads a session's counts by this vocabulary; empty without undamaged ones."""
+    if version(con) < WITH_COUNTED:
+        return b""
+    found = con.execute(
+        "SELECT body, hash FROM counted WHERE session_id = ? AND vocabulary = ?",
+        (session_id, vocabulary),
+    ).fetchone()
+    if found is None or session_rows.damage("", *found):
+        return b""
+    return bytes(found[0])
 
 
 def window(

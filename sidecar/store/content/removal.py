@@ -95,7 +95,7 @@ def _remove(con: sqlite3.Connection, session_id: SessionId) -> int | None:
     found = con.execute(query, (session_id,)).fetchall()
     holders = con.execute("SELECT holder FROM reference WHERE session_id = ?", (session_id,))
     freed = _let_go(con, session_id, [holder for (holder,) in holders.fetchall()])
-    for table in ("output", "fold", "lease"):
+    for table in ("output", "fold", "counted", "lease"):
         con.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
     con.execute("DELETE FROM session WHERE id = ?", (session_id,))
     con.execute("DELETE FROM erasing WHERE session_id = ? AND at != ?", (session_id, DELETED))

@@ -59,6 +59,10 @@ class LogRows:
         """
         return await self._read(lambda con: folds.window(con, session_id, version, choose))
 
+    async def counts(self, session_id: SessionId, vocabulary: str) -> bytes:
+        """Returns counts of texts as stored, or nothing."""
+        return await self._read(lambda con: folds.counts(con, session_id, vocabulary))
+
     async def numbers(self, session_id: SessionId, until: MessageId | None = None) -> "array[int]":
         """Numbers messages up to one, or all, oldest first; raises UnknownSession."""
         return await self._read(lambda con: numbers(con, session_id, until))

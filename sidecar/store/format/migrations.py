@@ -230,6 +230,16 @@ def _recent(con: sqlite3.Connection) -> None:
         con.execute(statement)
 
 
+def _counted(con: sqlite3.Connection) -> None:
+    # How many tokens texts came to, by their hashes: a cache, whose rows may go any time.
+    con.execute(
+        """CREATE TABLE counted (
+            session_id TEXT PRIMARY KEY, vocabulary TEXT NOT NULL, hash TEXT NOT NULL,
+            body BLOB NOT NULL
+        )"""
+    )
+
+
 def has_full_text(con: sqlite3.Connection) -> bool:
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
     return con.execute(query).fetchone() is not None
@@ -246,10 +256,12 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("folds", _folds),
     ("eras", _eras),
     ("recent", _recent),
+    ("counted", _counted),
 )
 
 WITH_RECENT = [name for name, _ in MIGRATIONS].index("recent") + 1
 """The first version with blobs in `recent`."""
+WITH_COUNTED = [name for name, _ in MIGRATIONS].index("counted") + 1
 
 
 def version(con: sqlite3.Connection) -> int:

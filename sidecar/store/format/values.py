@@ -160,6 +160,15 @@ class PutFold:
 
 
 @dataclass(frozen=True, slots=True)
+class PutCounts:
+    """Replace a session's counts of texts by a `vocabulary`; may be lost any time."""
+
+    session_id: SessionId
+    vocabulary: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class CopyLog:
     """Copy a log's beginning to a new session, sharing blobs.
 
@@ -182,6 +191,7 @@ StoreChange: TypeAlias = (
     | PutGone
     | PutFacts
     | PutFold
+    | PutCounts
     | DeleteSession
     | CopyLog
 )

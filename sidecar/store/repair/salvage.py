@@ -48,7 +48,7 @@ BY_ID = "sqlite_autoindex_message_1"
 SHAPED = ("session", "message", "part", "record", "fact", "blob")
 RECENT = "recent"
 """The table of the newest blobs."""
-SKIPPED = ("fact_text", "fold", "lease", "migration", "reference")
+SKIPPED = ("counted", "fact_text", "fold", "lease", "migration", "reference")
 """Tables made anew, or beginnings of their names."""
 
 
