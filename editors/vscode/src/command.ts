@@ -40,7 +40,7 @@ export async function installDaemon(extension: Uri): Promise<boolean> {
   const wheels = (await readdir(dist)).filter((name) => name.endsWith(".whl")).map((name) => join(dist, name));
   const [daemon, client] = ["sidecard-", "sidecard_client-"].map((name) => wheels.find((path) => path.startsWith(join(dist, name))));
   const able = uv && daemon && client;
-  const text = able ? l10n.t("Sidecar's daemon was not found on PATH. It can be installed for you with uv.") : l10n.t("Sidecar's daemon was not found on PATH. Install it, as by `pipx install sidecard`, or install uv, which can install it for you.");
+  const text = able ? l10n.t("Sidecar's daemon was not found on PATH. It can be installed for you with uv.") : l10n.t("Sidecar's daemon was not found on PATH. Install uv, which can install it for you, or the daemon itself, with: pipx install sidecard");
   const chosen = await warn(text, able ? INSTALL : ABOUT, SETTINGS);
   if (chosen === SETTINGS) await openSettings();
   if (chosen === ABOUT) await env.openExternal(Uri.parse("https://docs.astral.sh/uv/"));
@@ -56,9 +56,11 @@ export async function installDaemon(extension: Uri): Promise<boolean> {
   });
 }
 
-/** Show where the daemon's path is set. */
+/** Show where the daemon's path is set: elsewhere than here, among that machine's own settings. */
 export async function openSettings(): Promise<void> {
-  await commands.executeCommand("workbench.action.openSettings", "sidecar.path");
+  const query = "sidecar.path";
+  if (env.remoteName === undefined) await commands.executeCommand("workbench.action.openSettings", query);
+  else await commands.executeCommand("workbench.action.openRemoteSettings", { query });
 }
 
 function onPath(name: string): Promise<string | undefined> {

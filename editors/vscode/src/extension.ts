@@ -68,6 +68,7 @@ async function startDaemon(context: ExtensionContext, daemon: Daemon, log: LogOu
   try {
     const command = await findDaemon();
     if (!command) {
+      log.warn(`there is no sidecar on PATH, nor in ~/.local/bin; PATH is ${process.env.PATH}`);
       await daemon.fail(l10n.t("The daemon was not found. See the setting sidecar.path."));
       // Not waited for: meanwhile the setting may be changed.
       void attempt(async () => (await installDaemon(context.extensionUri)) && again());
@@ -117,6 +118,7 @@ function registerCommands(context: ExtensionContext, daemon: Daemon, sessions: S
       await start();
       if (key) await chooseModel(daemon, sessions);
     },
+    openSettings,
     trust: async () => commands.executeCommand("workbench.trust.manage"),
     restart: async () => {
       await daemon.stop();

@@ -12,15 +12,21 @@ const started = () => (existsSync(given.pids) ? readFileSync(given.pids, "utf8")
 
 await play(desk, {
   async "a daemon that is nowhere is offered to be installed"() {
-    await desk.until("a meter that says so", async () => (await desk.meter.innerText()).includes("failed"));
+    await desk.until("a meter that says so", async () => (await desk.meter.innerText()).includes("Sidecar: failed"));
     // What was told at the start may have been cleared away with the notifications.
-    await desk.run("Restart Daemon");
+    await desk.meter.click();
     await desk.toast("Sidecar's daemon was not found on PATH").waitFor();
     await desk.picture("not-found");
     await desk.run("Focus on Welcome View");
     await desk.page.locator(".welcome-view-content", { hasText: "Sidecar's daemon is not running" }).waitFor();
     assert.equal(await desk.page.locator(".pane-header", { hasText: "Chat" }).count(), 0);
     await desk.picture("welcome");
+    await desk.page.locator(".welcome-view-content").getByRole("button", { name: "Say Where It Is" }).click();
+    await desk.page.locator(".settings-editor .setting-item-label", { hasText: "Path" }).waitFor();
+    await desk.picture("where");
+    await desk.page.keyboard.press("Escape");
+    await desk.run("Show Log");
+    await desk.page.locator(".output-view-container, .output-view").getByText("there is no sidecar on PATH").first().waitFor();
     assert.deepEqual(started(), []);
   },
 

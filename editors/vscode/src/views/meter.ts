@@ -8,12 +8,12 @@ import { ACCURACIES, clock, costs, count, many, REGIONS, servers, short, STATES,
 
 /** Milliseconds between looks at the clock while the cache is warm. */
 const TICK = 5000;
+const CONTEXT = "sidecar.showContext";
 
 /** Show the meter of the window's session, for as long as the window lives. */
 export function showMeter(daemon: Daemon, sessions: Sessions): Disposable[] {
   const item = window.createStatusBarItem("sidecar.meter", StatusBarAlignment.Right, 100);
   item.name = l10n.t("Sidecar context meter");
-  item.command = "sidecar.showContext";
   let meter: Meter | undefined;
   let busy = false;
   let problem = "";
@@ -53,14 +53,17 @@ export function showMeter(daemon: Daemon, sessions: Sessions): Disposable[] {
 
 function drawState(item: StatusBarItem, daemon: Daemon, problem: string): void {
   const words = { starting: l10n.t("starting…"), ready: "…", stopped: l10n.t("stopped"), failed: l10n.t("failed") }[daemon.state];
-  item.text = `$(sidecar-meter) ${words}`;
-  item.tooltip = problem || `Sidecar: ${STATES[daemon.state]}`;
+  const down = daemon.state === "failed" || daemon.state === "stopped";
+  item.text = `$(sidecar-meter) ${down ? `Sidecar: ${words}` : words}`;
+  item.tooltip = [problem || `Sidecar: ${STATES[daemon.state]}`, ...(down ? [l10n.t("A click tries again.")] : [])].join(" ");
+  item.command = down ? "sidecar.restart" : CONTEXT;
   item.color = undefined;
   item.backgroundColor = daemon.state === "failed" ? new ThemeColor("statusBarItem.errorBackground") : undefined;
   item.accessibilityInformation = { label: `Sidecar, ${words}` };
 }
 
 function drawMeter(item: StatusBarItem, meter: Meter, busy: boolean, problem: string, readOnly: boolean): void {
+  item.command = CONTEXT;
   const about = meter.accuracy === "exact" ? "" : "~";
   const figures = `${about}${Math.round(meter.percent)}% · ${short(meter.used)}/${short(room(meter))}`;
   item.text = `$(sidecar-meter) ${figures}${readOnly ? " $(lock)" : ""}${problem ? " $(warning)" : ""}${busy ? " $(sync~spin)" : ""}`;
