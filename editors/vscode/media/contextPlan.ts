@@ -46,6 +46,8 @@ export class Plan {
   );
   private keep = new Set<string>();
   private number = 0;
+  /** Asked for anew by a change of the context, not by the user. */
+  private anew = false;
   private plan: ContextCompactResult | undefined;
   private context: ContextBreakdownResult | undefined;
   private readonly open = new Map<string, boolean>([["stays", false]]);
@@ -84,11 +86,13 @@ export class Plan {
     if (this.element.hidden) return;
     if (!before) this.ask();
     else if (before.sessionId !== now.sessionId) this.close();
-    else if (before.revision !== now.revision) this.ask();
+    else if (before.revision !== now.revision) this.ask(true);
   }
 
   planned(number: number, plan: ContextCompactResult): void {
     if (number !== this.number) return;
+    // It was made, or is needless now.
+    if (this.anew && !plan.plan.length) return this.close();
     this.plan = plan;
     this.draw();
     say(plan.plan.length ? this.lost(this.rows(plan)) : (plan.reason ?? ""));
@@ -104,8 +108,9 @@ export class Plan {
     return { instructions: this.words.value.trim(), keep: [...this.keep] };
   }
 
-  private ask(): void {
+  private ask(anew = false): void {
     this.number += 1;
+    this.anew = anew;
     this.changed(this.wish());
     this.send({ type: "plan", number: this.number, ...this.wish() });
     this.busy(true);
@@ -136,13 +141,15 @@ export class Plan {
           [l10n.t("Price"), `${money(plan.price)}${earned}`],
           [l10n.t("Lost"), this.lost(rows)],
           [l10n.t("Summary"), plan.asked?.[0] ?? l10n.t("written without a model")],
-          [l10n.t("Shown as now"), plan.files?.map(({ path, lines }) => l10n.t("{0}, lines {1}", path, lines)).join("; ")],
+          [l10n.t("Files as they are now"), plan.files?.map(({ path, lines }) => l10n.t("{0}, lines {1}", path, lines)).join("; ")],
         ]
-      : [[l10n.t("Nothing"), plan.reason]];
+      : [];
     const shown = facts.filter(([, text]) => text).map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text)));
-    fill(this.told, el("dl.facts", {}, ...shown));
+    const { reason = "" } = plan;
+    fill(this.told, shown.length ? el("dl.facts", {}, ...shown) : el("p", {}, reason.slice(0, 1).toUpperCase() + reason.slice(1)));
     const focused = document.activeElement?.id;
-    fill(this.list, ...FATES.flatMap(([fate, title]) => this.groups(fate, title, rows.filter((row) => this.groupOf(row) === fate))));
+    const hint = plan.plan.length > 0 && el("p.faint", {}, l10n.t("A tick lets a part stay; a click on it shows its text."));
+    fill(this.list, hint || undefined, ...FATES.flatMap(([fate, title]) => this.groups(fate, title, rows.filter((row) => this.groupOf(row) === fate))));
     if (focused) document.getElementById(focused)?.focus();
     this.busy(false);
   }

@@ -26,7 +26,7 @@ export const REGIONS: Record<keyof Regions, string> = {
   instructions: l10n.t("instructions"),
   learned: l10n.t("learned"),
   summary: l10n.t("summary"),
-  ledger: l10n.t("ledger"),
+  ledger: l10n.t("notes of compactions"),
   user: l10n.t("your messages"),
   assistant: l10n.t("answers"),
   reasoning: l10n.t("thinking"),

@@ -50,6 +50,16 @@ const steps = {
     assert.deepEqual([await key.isVisible(), await trust.isVisible()], [false, false]);
     await view.post({ type: "daemon", state: "ready", message: "", trusted: false }, { ...ready, model: "offline" });
     await view.pictures("beginner");
+    await page.setViewportSize({ width: 280, height: 460 });
+    const [above, below] = await Promise.all([".transcript", ".foot"].map((part) => page.locator(part).boundingBox()));
+    assert.ok(above.y + above.height <= below.y + 1);
+    const front = await page.locator(".distrusted").evaluate((element) => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      return [0.1, 0.9].every((at) => element.contains(document.elementFromPoint(left + width / 2, top + height * at)));
+    });
+    assert.ok(front && (await page.getByText("go between turns").evaluate((element) => element.getBoundingClientRect().bottom <= document.querySelector(".transcript").getBoundingClientRect().bottom)), "nothing stands on anything");
+    await view.pictures("beginner-low", "dark");
+    await page.setViewportSize({ width: 400, height: 760 });
     await key.click();
     await trust.click();
     assert.deepEqual(await view.sent("run"), [{ type: "run", command: "setApiKey" }, { type: "run", command: "trust" }]);
