@@ -72,3 +72,16 @@ def test_a_window_that_closes_a_session_leaves_others_their_own_rules(
     second.result(prompt(second, session, "run `touch done`"))
     assert (workspace / "allowed").exists()
     assert not (workspace / "done").exists()
+
+
+def test_a_window_that_only_asked_leaves_no_rules_to_the_one_that_prompts(
+    window: Open, workspace: Path
+) -> None:
+    bold = window(options={**TRUSTED, "permissions": {"allow": ["shell:touch *"]}})
+    careful = window(options={"workspaceTrusted": False})
+    session = careful.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    careful.request("session/close", {"sessionId": session})
+    bold.request("checkpoint/list", {"sessionId": session})
+    careful.result(prompt(careful, session, "run `touch done`"))
+    assert not (workspace / "done").exists()
+    assert "not trusted" in str(careful.notifications)

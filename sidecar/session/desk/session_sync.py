@@ -123,7 +123,9 @@ def _described(name: str, about: JsonObject, rows: Mapping[str, SessionRow]) -> 
 
 
 def _whole(said: object) -> str:
-    return whole_letters(mended(said[:1000]), 1000) if isinstance(said, str) else ""
+    return (
+        whole_letters(" ".join(mended(said[:1000]).split()), 1000) if isinstance(said, str) else ""
+    )
 
 
 async def _anew_if_damaged(copy: Path, work: Callable[[], Awaitable[T]]) -> T:

@@ -343,3 +343,15 @@ class Sessions:
         session.delegating.delegate = partial(delegate, session, state, begin, self.close)
         self.open.start(session)
         return session
+
+
+async def watched(
+    sessions: Sessions, session_id: SessionId, client: Client, watcher: Watcher
+) -> Session:
+    """Opens a session in which a window has work done, and has that window watch."""
+    session = await sessions.get(session_id)
+    if watcher in session.audience.watchers():
+        return session
+    sessions.join(session, watcher, client)
+    # A window that only asked about it, and has it no more, leaves no rules in it.
+    return await sessions.get(session_id)

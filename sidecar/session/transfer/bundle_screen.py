@@ -131,7 +131,9 @@ def _screened(bundle: Bundle, here: OwnHead, files: Arriving | None) -> Screened
     if isinstance(given, str) and not here.may_choose(given):
         left = given if given != here.model else ""
         settings["model"] = here.model
-    row = replace(row, title=whole_letters(mended(row.title), TITLE), settings=settings)
+    row = replace(
+        row, title=whole_letters(" ".join(mended(row.title).split()), TITLE), settings=settings
+    )
     harmless = tuple(
         write((files.record if files else without_files)(record))
         for record in told

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from sidecar.core.parts import Json, JsonObject, SessionId
-from sidecar.session.desk.sessions import Sessions
+from sidecar.session.desk.sessions import Sessions, watched
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import MeterChanged
 from sidecar.wire.acp import acp_params
@@ -45,8 +45,7 @@ class Desk:
         if self.connection.knows(session_id):
             return await self.sessions.get(SessionId(session_id))
         session = await self.enter(session_id)
-        self.sessions.join(session, self.connection.watch, self.connection)
-        return session
+        return await watched(self.sessions, session.id, self.connection, self.connection.watch)
 
     def greet(self, session: Session) -> None:
         commands: JsonObject = {

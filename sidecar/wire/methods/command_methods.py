@@ -16,7 +16,7 @@ from sidecar.core.errors import BadRequest, Cancelled, RestoreConflict, SidecarE
 from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.text.visible import clipped
-from sidecar.session.desk.sessions import Sessions
+from sidecar.session.desk.sessions import Sessions, watched
 from sidecar.session.interface import Done, NewSession, PromptRequest, Scope, Wish
 from sidecar.session.lifecycle.session import Session
 from sidecar.wire.client_requests import ERROR, INFO, ClientFailed
@@ -93,19 +93,17 @@ class Commands:
             if not page:
                 return await self._opened()
             self._current = page[0].session_id
-        return await self._watched(await self._sessions.get(self._current))
+        session, editor = await self._sessions.get(self._current), self._editor
+        # Sessions opened by our own methods already have a watcher and a client.
+        if editor.connection.watch in session.audience.watchers():
+            return session
+        return await watched(self._sessions, session.id, editor, editor.watch)
 
     async def _opened(self) -> Session:
         request = NewSession(cwd=str(self._folder()))
         made = await self._sessions.new(request, self._editor, self._editor.watch)
         self._current = made.session_id
         return await self._sessions.get(made.session_id)
-
-    async def _watched(self, session: Session) -> Session:
-        # Sessions opened by our own methods already have a watcher and a client.
-        if self._editor.connection.watch not in session.audience.watchers():
-            self._sessions.join(session, self._editor.watch, self._editor)
-        return session
 
     def _folder(self) -> Path:
         return self._sessions.shared.root or self._sessions.folder

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, PartId, SessionId
 from sidecar.core.prompt.prompt import ToolSpec
-from sidecar.session.desk.sessions import Sessions
+from sidecar.session.desk.sessions import Sessions, watched
 from sidecar.session.interface import NewSession, PromptRequest
 from sidecar.tools.files.fuzzy_names import find_names
 from sidecar.wire.connection import Connection
@@ -79,8 +79,9 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         )
         return {"configOptions": list(options)}
 
-    async def prompt(_: Connection, params: SessionPromptParams, ticket: Ticket) -> Json:
-        session = await sessions.get(SessionId(params.session_id))
+    async def prompt(connection: Connection, params: SessionPromptParams, ticket: Ticket) -> Json:
+        session_id = SessionId(params.session_id)
+        session = await watched(sessions, session_id, connection, connection.watch)
         ticket.on_cancel = lambda: session.prompts.cancel_prompt(ticket)
         request = PromptRequest(
             blocks=tuple(params.prompt),

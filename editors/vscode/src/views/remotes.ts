@@ -43,7 +43,7 @@ export async function openFromElsewhere(daemon: Daemon, sessions: Sessions): Pro
 async function synced(daemon: Daemon, given: SessionSyncParams): Promise<SessionSyncResult | undefined> {
   const [remote, plan] = await withRemote(given, (about) => daemon.request("session/sync", about));
   if (plan.agreed) return plan;
-  const lines = plan.sent.map((one) => `${one.title || one.sessionId}: ${many(one.messages, l10n.t("{0} message"), l10n.t("{0} messages"))}, ${Math.ceil(one.size / 1000)} kB`);
+  const lines = plan.sent.map((one) => `${(one.title || one.sessionId).replace(/\s+/g, " ")}: ${many(one.messages, l10n.t("{0} message"), l10n.t("{0} messages"))}, ${Math.ceil(one.size / 1000)} kB`);
   const answer = await demand(l10n.t("Send sessions of this folder to {0}?", plan.remote), [AGREEING, plan.recipients ? ENCRYPTED : LEGIBLE, ...lines].join("\n"), SEND);
   if (answer !== SEND) return undefined;
   return daemon.request("session/sync", { ...given, ...(remote && { remote }), agree: plan.remote });
