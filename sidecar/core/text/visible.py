@@ -89,6 +89,11 @@ def whole_letters(text: str, most: int) -> str:
     return text[:end]
 
 
+def one_line(text: str, most: int) -> str:
+    """Outside text as a title: `most` characters of one line."""
+    return whole_letters(" ".join(mended(text).split()), most)
+
+
 def clipped(text: str, most: int) -> str:
     return text if len(text) <= most else f"{whole_letters(text, most - 1)}…"
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from sidecar.core.errors import Overloaded, SessionOwned, StorageFailed
 from sidecar.core.parts import JsonObject, PartId, SessionId
-from sidecar.core.text.visible import mended, whole_letters
+from sidecar.core.text.visible import one_line
 from sidecar.session.desk.open_sessions import HEARTBEAT, begin_beside
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.desk.whole_work import begun, outcome
@@ -123,9 +123,7 @@ def _described(name: str, about: JsonObject, rows: Mapping[str, SessionRow]) -> 
 
 
 def _whole(said: object) -> str:
-    return (
-        whole_letters(" ".join(mended(said[:1000]).split()), 1000) if isinstance(said, str) else ""
-    )
+    return one_line(said[:1000], 1000) if isinstance(said, str) else ""
 
 
 async def _anew_if_damaged(copy: Path, work: Callable[[], Awaitable[T]]) -> T:

@@ -16,7 +16,7 @@ from sidecar.config.provider_settings import keeps_providers
 from sidecar.core.conversation.turns import first_line
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import SessionId, SubtaskPart
-from sidecar.core.text.visible import many, mended, visible, whole_letters
+from sidecar.core.text.visible import many, one_line, visible
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import checked_folder
@@ -272,7 +272,7 @@ async def _take_recording(
     now, clock = environment.clock.now(), environment.clock
     name = clock.new_id("imported").removeprefix("imported_")
     recording = await work.run(lambda: read(given, format_name, name, now, work.check))
-    title = whole_letters(mended(recording.title or first_line(recording.messages)), TITLE)
+    title = one_line(recording.title or first_line(recording.messages), TITLE)
     config = environment.settings.config
     settings = settings_here(config, environment.models, {"model": config.model})
     log = environment.new_log(folder, title, settings)

@@ -24,7 +24,7 @@ from sidecar.core.parts import (
     ToolOrigin,
 )
 from sidecar.core.policies import policies
-from sidecar.core.text.visible import mended, whole_letters
+from sidecar.core.text.visible import one_line
 from sidecar.session.epochs.static_prompt import (
     build_static,
     epoch_record,
@@ -131,9 +131,7 @@ def _screened(bundle: Bundle, here: OwnHead, files: Arriving | None) -> Screened
     if isinstance(given, str) and not here.may_choose(given):
         left = given if given != here.model else ""
         settings["model"] = here.model
-    row = replace(
-        row, title=whole_letters(" ".join(mended(row.title).split()), TITLE), settings=settings
-    )
+    row = replace(row, title=one_line(row.title, TITLE), settings=settings)
     harmless = tuple(
         write((files.record if files else without_files)(record))
         for record in told
