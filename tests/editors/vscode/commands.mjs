@@ -130,12 +130,15 @@ await play(desk, {
     await desk.run("Set API Key");
     await desk.fill("API key", SECRET);
     await desk.until("a daemon with the key", () => starts().length > before + 1);
-    await desk.figures();
-    await desk.run("New Session");
-    await desk.until("a session with the model", async () => (await desk.figures()).room > 100_000);
+    // The session has the model that needs no key: another is offered.
+    await desk.row("claude-opus-5-5").waitFor();
+    await desk.pick("claude-opus-5-5");
+    const chat = await desk.openChat();
+    await chat.getByRole("button", { name: "Model: claude-opus-5-5. Switch" }).waitFor();
     await desk.send("hello");
     await desk.until("the key at the provider", () => keys.includes(`Bearer ${SECRET}`));
     await desk.toast("no such key").waitFor();
+    await chat.getByRole("button", { name: "Set API Key…" }).waitFor();
     await desk.picture("refused-key");
     const [pid] = starts().at(-1).split(" ");
     for (const place of ["cmdline", "environ"]) assert.ok(!readFileSync(`/proc/${pid}/${place}`, "utf8").includes(SECRET));
