@@ -6,10 +6,15 @@ import sys
 
 from sidecar import __version__
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sidecar.daemon.windows import Daemon, TapLine
+
 FEW = 500_000
 """New objects until a command looks for garbage: at Python's 700 a tenth of its time goes there."""
 
 
+ALONE = "--alone"
 NO_WINDOWS = "sidecar: runs on Linux and macOS; on Windows, install and run it in WSL\n"
 """Why nothing is done there: folders are walked by descriptors, and locks are POSIX'."""
 
@@ -24,15 +29,15 @@ def main() -> None:
     elif arguments[:1] == ["resident"] and len(arguments) == 3:
         from sidecar.daemon.resident import reside
 
-        reside(int(arguments[1]), arguments[2])
+        reside(int(arguments[1]), arguments[2], _record)
     elif arguments[:1] == ["wrap"] and (command := _wrapped(arguments[1:])):
         from sidecar.wrap.tap import wrap
 
-        os._exit(wrap(command))
-    elif arguments[:1] == ["wrap-recorder"]:
-        from sidecar.wrap.recorder import record
+        os._exit(wrap(command, alone=arguments[1] == ALONE))
+    elif arguments == ["wrap-recorder"]:
+        from sidecar.wrap.recorder import record_stdio
 
-        record(arguments[1:])
+        record_stdio()
     elif arguments[:1] == ["--stdio"] or (arguments[:1] == ["serve"] and "--help" not in arguments):
         _serve({a for a in arguments if a not in ("serve", "--stdio")})
     else:
@@ -47,8 +52,16 @@ def main() -> None:
             gc.freeze()
 
 
+async def _record(daemon: "Daemon", line: "TapLine") -> None:
+    """Imported late: it takes 20 ms, and most daemons wrap nothing."""
+    from sidecar.wrap.recorder import record
+
+    await record(daemon, line)
+
+
 def _wrapped(arguments: list[str]) -> list[str]:
-    """An agent's command, with or without `--` before it; empty for an option."""
+    """An agent's command, with or without `--` before it; empty for other options."""
+    arguments = arguments[arguments[:1] == [ALONE] :]
     if arguments[:1] == ["--"]:
         return arguments[1:]
     return [] if arguments and arguments[0].startswith("-") else arguments

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from sidecar.config.loading import user_file
 from sidecar.daemon import attach, rendezvous
+from sidecar.daemon.choice import own_file
 from sidecar.daemon.rendezvous import listening, paths_beside, reached, stopping_path
 
 
@@ -150,3 +152,13 @@ def test_no_daemon_that_a_window_may_share_is_waited_for_long(
         attach.attach_if_possible()
     assert alone.value.said == b""
     assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize("named", [None, "", " ", "/somewhere/else"])
+def test_a_tap_finds_the_users_settings_where_all_others_do(
+    named: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    if named is not None:
+        monkeypatch.setenv("XDG_CONFIG_HOME", named)
+    assert own_file(os.environ) == str(user_file())

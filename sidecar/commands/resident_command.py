@@ -36,16 +36,20 @@ def status(*, as_json: bool) -> int:
 
 def _show(console: Console, about: Any) -> None:  # noqa: ANN401 - as the daemon said
     minutes = about["uptimeMs"] // 60_000
+    agents = about["wrappedAgents"]
     console.print(
         f"process {about['pid']}, version {about['version']}, {many(minutes, 'minute')} old, "
-        f"{many(about['windows'], 'window')}" + (", stopping" if about["stopping"] else "")
+        f"{many(about['windows'], 'window')}"
+        + (f", {many(agents, 'wrapped agent')}" if agents else "")
+        + (", stopping" if about["stopping"] else "")
     )
     table = Table(box=None, pad_edge=False)
     for heading in ("session", "turn", "windows", "folder", "title"):
         table.add_column(heading)
     for session in about["sessions"]:
         turn = "runs" if session["busy"] else "-"
-        cells = session["sessionId"], turn, session["windows"], session["cwd"], session["title"]
+        windows = "an agent" if session["wrapped"] else session["windows"]
+        cells = session["sessionId"], turn, windows, session["cwd"], session["title"]
         table.add_row(*(shown(str(cell)) for cell in cells))
     if about["sessions"]:
         console.print(table)

@@ -12,10 +12,10 @@ from sidecar.wrap.editor_settings import settings_for
 from sidecar.wrap.tap import wrap
 
 
-def run_wrapped(command: Sequence[str]) -> int:
+def run_wrapped(command: Sequence[str], *, alone: bool) -> int:
     sys.stdout.flush()
     # Threads may still wait for an end of the stream.
-    os._exit(wrap(command))
+    os._exit(wrap(command, alone=alone))
 
 
 def print_settings(editor: str, command: Sequence[str]) -> int:

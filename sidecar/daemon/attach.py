@@ -1,6 +1,6 @@
 """A window's thin process: passes bytes between stdin, stdout and the shared daemon.
 
-Started by editors, so imports little, and only thin parts of Sidecar.
+Started by editors, so imports little: the standard library, and only thin parts of Sidecar.
 """
 
 import os
@@ -54,7 +54,7 @@ class Alone(Exception):
 def attach() -> int:
     """Serve a window that must share until either end closes; gives the exit code."""
     try:
-        window = _taken(MUST, GREETING)
+        window = taken(MUST, GREETING)
     except OSError as error:
         sys.stderr.write(f"sidecar: no shared daemon: {error}\n")
         return 1
@@ -67,7 +67,7 @@ def attach() -> int:
 def attach_if_possible() -> int:
     """As `attach`, for a window that may have its own daemon; raises `Alone`."""
     try:
-        window = _taken(MAY, SOON)
+        window = taken(MAY, SOON)
     except OSError as error:
         raise Alone(str(error)) from None
     if window is None:
@@ -77,7 +77,7 @@ def attach_if_possible() -> int:
     return _pass(connection, outcome, heard) if ended is None else ended
 
 
-def _taken(wish: str, within: float) -> tuple[socket.socket, int, int] | None:
+def taken(wish: str, within: float) -> tuple[socket.socket, int, int] | None:
     """Returns a connection, and descriptors of exit code and log; `None` if none in time.
 
     Raises OSError if no daemon can start.
@@ -136,7 +136,7 @@ def _spawn(descriptor: int, path: str) -> None:
 
 
 def greet(connection: socket.socket, wish: str, *told: int, within: float = GREETING) -> int | None:
-    """Sends a wish: `MUST`, `MAY`, "status", "stop" or "stop now".
+    """Sends a wish: `MUST`, `MAY`, `WRAPPED`, "status", "stop" or "stop now".
 
     `told`: the descriptor of a window's stderr. Returns the descriptor of the exit code, or `None`
     if the daemon is ending or refuses. Raises OSError if the daemon hangs.

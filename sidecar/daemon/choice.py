@@ -1,7 +1,11 @@
-"""Whether a window shares a daemon by default. Imports little: windows wait."""
+"""Whether a window shares a daemon by default. Imports little: windows wait.
 
+The tap of a wrapped agent asks, too, and imports the standard library alone.
+"""
+
+import os
+import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 DEFAULT = True
@@ -13,14 +17,17 @@ ACCOUNT = ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS")
 MOST_BYTES = 256 * 1024
 
 
+def is_unwanted(variables: Mapping[str, str]) -> bool:
+    """Whether nobody wants a daemon that is shared."""
+    in_ci = variables.get("CI", "").lower() not in ("", "0", "false")
+    return in_ci or _own_settings(variables, "shared").get("shared", DEFAULT) is not True
+
+
 def why_alone(variables: Mapping[str, str]) -> str | None:
     """`None` to try; else why a window has its own daemon, empty where nobody wants another."""
-    if variables.get("CI", "").lower() not in ("", "0", "false"):
+    if is_unwanted(variables):
         return ""
-    own = _own_settings()
-    if own.get("shared", DEFAULT) is not True:
-        return ""
-    provider = own.get("provider")
+    provider = _own_settings(variables, "provider").get("provider")
     name = provider.get("name") if isinstance(provider, dict) else None
     if isinstance(name, str) and name.strip() in CLOUDS:
         return f"the provider {name.strip()} takes its account from a window's variables"
@@ -29,16 +36,29 @@ def why_alone(variables: Mapping[str, str]) -> str | None:
     return None
 
 
-def _own_settings() -> dict[str, Any]:
-    """As `config.loading` reads them, which takes five times as long; empty if unreadable."""
-    import platformdirs  # noqa: PLC0415 - windows that say what they want need none
+def own_file(variables: Mapping[str, str]) -> str:
+    """The user's settings, where `platformdirs` has them, which takes a mebibyte."""
+    mac = "~/Library/Application Support"
+    usual = os.path.expanduser(mac if sys.platform == "darwin" else "~/.config")
+    named = variables.get("XDG_CONFIG_HOME", "").strip()
+    return os.path.join(named or usual, "sidecar", "config.toml")
 
-    path = Path(platformdirs.user_config_dir("sidecar", appauthor=False)) / "config.toml"
+
+def _own_settings(variables: Mapping[str, str], name: str) -> dict[str, Any]:
+    """As `config.loading` reads them, which takes five times as long; empty if unreadable.
+
+    Without `name` in it the file has nothing to say.
+    """
+    path = own_file(variables)
     try:
-        if not path.is_file() or path.stat().st_size > MOST_BYTES:
+        if not os.path.isfile(path) or os.path.getsize(path) > MOST_BYTES:
+            return {}
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if name not in text:
             return {}
         import tomllib  # noqa: PLC0415 - most have no such file
 
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(text)
     except (OSError, ValueError, RecursionError):
         return {}

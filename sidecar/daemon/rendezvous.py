@@ -31,6 +31,8 @@ LONGEST = 8 * 1024 * 1024
 """Bytes of what a window says of itself, its variables above all."""
 MUST, MAY = "window", "window or alone"
 """What windows wish: one that must share, and one that may have its own daemon instead."""
+WRAPPED = "wrapped agent"
+"""What the tap of another agent wishes, which has its recorder here."""
 HERE = b"\x06"
 """From a daemon that has taken a window."""
 

@@ -1,4 +1,4 @@
-"""The daemon that a user's windows share, behind a socket."""
+"""The daemon that a user's windows share, and recorders of wrapped agents, behind a socket."""
 
 import asyncio
 import logging
@@ -22,12 +22,13 @@ from sidecar.daemon.rendezvous import (
     LONGEST,
     MAY,
     MUST,
+    WRAPPED,
     Locked,
     identity,
     stopping_path,
     user_of,
 )
-from sidecar.daemon.windows import ENDING, Daemon, EditorWindow
+from sidecar.daemon.windows import ENDING, Daemon, EditorWindow, ServeTap, TapLine
 from sidecar.session.desk.open_sessions import give_questions_up, working
 from sidecar.wire.server import serve
 from sidecar.wire.stderr_log import WINDOW, WindowLog, log_of_windows
@@ -47,13 +48,16 @@ LOOK = 0.5
 logger = logging.getLogger("sidecar.daemon")
 
 
-def reside(descriptor: int, path: str) -> None:
-    """Serve windows until all are gone for a while; `descriptor`: a listening socket."""
+def reside(descriptor: int, path: str, record: ServeTap) -> None:
+    """Serve windows until all are gone for a while; `descriptor`: a listening socket.
+
+    `record` serves taps of wrapped agents.
+    """
     log_of_windows()
     # A program that outlives this process would keep windows waiting there.
     os.set_inheritable(descriptor, False)
     try:
-        asyncio.run(_Resident(socket.socket(fileno=descriptor), path).run())
+        asyncio.run(_Resident(socket.socket(fileno=descriptor), path, record).run())
     except Exception:
         logger.exception("the daemon failed")
     finally:
@@ -83,9 +87,11 @@ class _Greeting:
 
 
 class _Resident:
-    def __init__(self, listener: socket.socket, path: str) -> None:
+    def __init__(self, listener: socket.socket, path: str, record: ServeTap) -> None:
         self._listener = listener
         self._path = path
+        self._record = record
+        self._taps: dict[socket.socket, asyncio.Task[None]] = {}
         self._daemon = Daemon(resident=True)
         self._socket = _file_at(path)
         self._windows = 0
@@ -110,7 +116,9 @@ class _Resident:
             ended.cancel()
             self._leave()
             self._vanish()
-            await self._daemon.shutdown(self._within)
+            until = monotonic() + self._within
+            await self._end_records()
+            await self._daemon.shutdown(max(until - monotonic(), 0))
             await self._daemon.close()
             sys.stderr.flush()
             # Leaving the loop would wait for threads, and for what has not ended in time.
@@ -138,12 +146,14 @@ class _Resident:
             if greeting is None:
                 return
             try:
-                if self._has_left and greeting.wish in (MUST, MAY):
+                if self._has_left and greeting.wish in (MUST, MAY, WRAPPED):
                     return
                 await asyncio.get_running_loop().sock_sendall(connection, HERE)
                 match greeting.wish:
                     case wish if wish in (MUST, MAY):
                         await self._serve(connection, greeting)
+                    case wish if wish == WRAPPED:
+                        await self._record_for(connection, greeting)
                     case "status":
                         async with asyncio.timeout(GREETING):
                             loop = asyncio.get_running_loop()
@@ -161,20 +171,24 @@ class _Resident:
 
     def _status(self) -> bytes:
         """One line, for `sidecar status`."""
+        opened, recorded = self._daemon.sessions, self._daemon.sessions.recorded
+        known = {session.id: session for session in opened}
         sessions: list[Json] = [
             {
-                "sessionId": session.id,
+                "sessionId": name,
                 "title": session.row.title,
                 "cwd": session.row.cwd,
-                "busy": session.prompts.busy,
-                "windows": len(session.audience.connected),
+                "busy": recorded[name].busy if name in recorded else session.prompts.busy,
+                "windows": len(known[name].audience.connected) if name in known else 0,
+                "wrapped": name in recorded,
             }
-            for session in self._daemon.sessions
+            for name, session in {**known, **{n: o.session for n, o in recorded.items()}}.items()
         ]
         about: JsonObject = {
             "pid": os.getpid(),
             "version": __version__,
             "windows": self._windows,
+            "wrappedAgents": len(self._taps),
             "stopping": self._has_left,
             "uptimeMs": round((monotonic() - self._begun) * 1000),
             "sessions": sessions,
@@ -234,6 +248,39 @@ class _Resident:
             self._needed = monotonic()
         with suppress(OSError):
             os.write(greeting.outcome, str(code).encode())
+
+    async def _record_for(self, connection: socket.socket, greeting: _Greeting) -> None:
+        loop, writing, task = asyncio.get_running_loop(), asyncio.Lock(), asyncio.current_task()
+        assert task is not None
+        WINDOW.set(greeting.log)
+
+        async def read() -> bytes:
+            try:
+                return await loop.sock_recv(connection, CHUNK)
+            except OSError:
+                return b""
+
+        async def write(data: bytes) -> None:
+            async with writing:
+                await loop.sock_sendall(connection, data)
+
+        level = greeting.log.set_level
+        self._taps[connection] = task
+        try:
+            await self._record(
+                self._daemon, TapLine(greeting.variables, greeting.folder, level, read, write)
+            )
+        finally:
+            del self._taps[connection]
+            self._needed = monotonic()
+
+    async def _end_records(self) -> None:
+        """What taps have sent is recorded, and their sessions are closed."""
+        for connection in self._taps:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RD)
+        if self._taps:
+            await asyncio.wait(self._taps.values(), timeout=self._within / 2)
 
     async def _until_alone(self) -> None:
         linger = seconds("SIDECAR_LINGER", LINGER)

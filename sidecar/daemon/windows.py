@@ -6,12 +6,13 @@ import logging
 import os
 import secrets
 import sys
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from contextvars import Context, copy_context
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from sidecar import __version__
 from sidecar.config import settings_files
@@ -45,6 +46,7 @@ from sidecar.store.journal import Store
 from sidecar.tools.mcp.servers import McpServers
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.stderr_log import set_log_level
+from sidecar.wire.streams import ReadBytes, WriteBytes
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.steady_read import Limits
@@ -140,8 +142,25 @@ class Daemon:
             await shared.observer.close(LAST_NUMBERS)
 
 
+@dataclass(frozen=True, slots=True)
+class TapLine:
+    """A wrapped agent's tap: its variables, folder and log's level, and its bytes.
+
+    `read` gives `b""` once the tap, or the daemon, ends.
+    """
+
+    variables: Mapping[str, str]
+    folder: str
+    set_level: Callable[[str], None]
+    read: ReadBytes
+    write: WriteBytes
+
+
+ServeTap: TypeAlias = Callable[[Daemon, TapLine], Awaitable[None]]
+
+
 class EditorWindow:
-    """One client's own: variables, settings, key, MCP servers."""
+    """One client's own: variables, settings, key, MCP servers, perhaps its count of tokens."""
 
     def __init__(
         self,
@@ -149,10 +168,12 @@ class EditorWindow:
         variables: Mapping[str, str],
         folder: str = "",
         set_level: Callable[[str], None] = set_log_level,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         self._daemon = daemon
         self._set_level = set_level
         self._variables = variables
+        self._vocabulary = vocabulary or daemon.vocabulary
         self._models: Models | None = None
         self._store: SharedStore | None = None
         check = partial(check_options, variables)
@@ -185,7 +206,7 @@ class EditorWindow:
         for problem in resolved.problems:
             logger.warning("configuration: %s", problem)
         dice, resident = secrets.SystemRandom().random, self._daemon.resident
-        models = Models(read_clock, dice, *paces(), self._daemon.vocabulary, shared=resident)
+        models = Models(read_clock, dice, *paces(), self._vocabulary, shared=resident)
         models.configure(config)
         self._models = models
         shared = self._store = await self._daemon.shared(settings)

@@ -8,6 +8,8 @@ NUMBER: Final = struct.Struct(">I")
 HELD: Final = struct.Struct(">I?d")
 
 # --- from the tap ---
+NAME: Final = b"N"
+"""The agent's program; the first frame."""
 UP: Final = b"U"
 """Bytes from the editor that went on; need not end at a line's end."""
 DOWN: Final = b"D"

@@ -1,4 +1,4 @@
-"""Records what passes between an editor and an agent, beside the stream, in its own process."""
+"""Records what passes between an editor and an agent, beside the stream, in another process."""
 
 import asyncio
 import json
@@ -6,22 +6,28 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from math import ceil, inf
-from pathlib import Path
 from time import monotonic
 
-from sidecar.core.errors import SidecarError
+from sidecar.core.errors import SidecarError, StorageFailed
 from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.tokens import Count
 from sidecar.core.text.json_text import is_deep, shallow
-from sidecar.daemon.windows import Daemon, EditorWindow
+from sidecar.daemon.windows import Daemon, EditorWindow, TapLine
 from sidecar.model.models import Vocabulary
+from sidecar.session.desk.open_sessions import (
+    HEARTBEAT,
+    RecordedSession,
+    another_writer,
+    begin_beside,
+)
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.session_params import checked_folder
-from sidecar.wire.stderr_log import log_to_stderr
+from sidecar.store.format.values import Owner
+from sidecar.wire.stderr_log import log_to_stderr, set_log_level
 from sidecar.wire.streams import reader, take_stdio, writer
 from sidecar.wrap import acp_fold, context_gauge, stream_words, wrapped_commands
 from sidecar.wrap.acp_fold import (
@@ -60,33 +66,48 @@ MOST_BEHIND = 1.0
 """Seconds that are waited for an agent which is never quiet."""
 LIST_AFTER = 0.5
 """Seconds that an agent has to list its commands, before ours are listed alone."""
+LONG = 64 * 1024
+"""Bytes of a line that is read in a thread."""
 UNKNOWN = "Sidecar does not know this session: it began before it was wrapped, or is not recorded."
 
 
-def record(command: Sequence[str]) -> None:
-    """Serves a tap until its end."""
+def record_stdio() -> None:
+    """Serves a tap on stdin and stdout until its end."""
     # The tap ends with the editor; what it said is written first.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     read, write = take_stdio()
-    log_to_stderr(os.environ.get("SIDECAR_LOG", "error"))
-    asyncio.run(_serve(read, write, Path(command[0]).name if command else ""))
+    log_to_stderr("error")
+    asyncio.run(_serve(read, write))
 
 
-async def _serve(read: int, write: int, agent: str) -> None:
+async def _serve(read: int, write: int) -> None:
     daemon = Daemon()
-    daemon.vocabulary = _RoughVocabulary()
     async with asyncio.TaskGroup() as group:
         group.create_task(daemon.sessions.run())
+        # The daemon's own tasks begin first.
+        await asyncio.sleep(0)
+        line = TapLine(os.environ, "", set_log_level, reader(read), writer(write))
         try:
-            recorder = Recorder(daemon, agent, writer(write), group)
-            await recorder.run(FrameReader(reader(read), group))
+            await record(daemon, line)
         finally:
             await daemon.shutdown()
             await daemon.close()
         sys.stderr.flush()
         # Threads that read stdin or wait for a disk would keep the process.
         os._exit(0)
+
+
+async def record(daemon: Daemon, line: TapLine) -> None:
+    """Serves a tap, in the tap's own process or in a daemon that others use, too."""
+    line.set_level(line.variables.get("SIDECAR_LOG", "error"))
+    window = EditorWindow(daemon, line.variables, line.folder, lambda _: None, _RoughVocabulary())
+    try:
+        async with asyncio.TaskGroup() as group:
+            await Recorder(daemon, window, line.write, group).run(FrameReader(line.read, group))
+    finally:
+        window.sessions.leave()
+        await window.sessions.shared.give_up()
 
 
 class _RoughVocabulary(Vocabulary):
@@ -102,12 +123,13 @@ class Recorder:
     def __init__(
         self,
         daemon: Daemon,
-        agent: str,
+        window: EditorWindow,
         write: Callable[[bytes], Awaitable[None]],
         group: asyncio.TaskGroup,
     ) -> None:
-        self._daemon, self._agent, self._write, self._group = daemon, agent, write, group
-        self._window = EditorWindow(daemon, os.environ, set_level=lambda _: None)
+        self._open, self._window, self._write, self._group = daemon.sessions, window, write, group
+        self._owner = another_writer(daemon.sessions)
+        self._agent = ""
         self._talk = Talk()
         self._lines = {UP: LineJoiner(), DOWN: LineJoiner()}
         self._sessions: dict[str, WrappedSession] = {}
@@ -116,10 +138,16 @@ class Recorder:
         self._told: dict[str, str] = {}
 
     async def run(self, frames: FrameReader) -> None:
-        # The daemon's own tasks begin first.
-        await asyncio.sleep(0)
-        await self._safely(self._warm_up())
-        await self._send(READY)
+        """Until the tap ends; whatever happens, the sessions are closed."""
+        try:
+            await self._safely(self._warm_up())
+            await self._send(READY)
+            await self._take_all(frames)
+        finally:
+            for name in tuple(self._sessions):
+                await self._safely(self._close(name))
+
+    async def _take_all(self, frames: FrameReader) -> None:
         look_at = inf
         while True:
             waits = [one.patience for one in self._sessions.values() if one.patience is not None]
@@ -134,9 +162,19 @@ class Recorder:
                 break
             if came is not None:
                 await self._safely(self._take(*came))
-        for wrapped in self._sessions.values():
-            with suppress(SidecarError):
-                await wrapped.close(self._daemon.sessions.owner)
+
+    async def _close(self, name: str) -> None:
+        wrapped = self._sessions.pop(name)
+        try:
+            await wrapped.close()
+        finally:
+            self._open.recorded.pop(wrapped.session.id, None)
+            try:
+                await _release(wrapped, self._owner)
+            except StorageFailed:
+                # On a full disk, say: a daemon that lives on would keep it from all others.
+                begin_beside(self._open, _release_later(wrapped, self._owner))
+                raise
 
     async def _safely(self, work: Awaitable[None]) -> None:
         try:
@@ -151,6 +189,10 @@ class Recorder:
             case b"U" | b"D":
                 for line in self._lines[kind].take(content):
                     await self._message(kind, line)
+                    # Others have their turn amid a flood.
+                    await asyncio.sleep(0)
+            case b"N":
+                self._agent = content.decode(errors="replace")
             case b"P":
                 await self._prompt(content)
             case b"A":
@@ -165,7 +207,7 @@ class Recorder:
     # --- messages ----------------------------------------------------------------------------
 
     async def _message(self, kind: bytes, line: bytes) -> None:
-        message = _read(line)
+        message = await _read(line)
         if message is None:
             return
         fold = acp_fold.from_editor if kind == UP else acp_fold.from_agent
@@ -204,7 +246,7 @@ class Recorder:
         if wrapped is None:
             return
         if isinstance(event, SessionLeft):
-            await self._sessions.pop(name).close(self._daemon.sessions.owner)
+            await self._close(name)
             return
         await wrapped.take(event)
         if isinstance(event, PromptEnded) and context_gauge.due(wrapped.gauge):
@@ -218,7 +260,7 @@ class Recorder:
         if name in self._sessions or not shown.cwd:
             return
         environment = await self._ready()
-        owner, agent = self._daemon.sessions.owner, self._talk.agent or self._agent
+        owner, agent = self._owner, self._talk.agent or self._agent
         wrapped = None
         if shown.before:
             wrapped = await found(environment, owner, name, shown.cwd, agent)
@@ -231,6 +273,7 @@ class Recorder:
         if shown.model:
             wrapped.model = shown.model
         self._sessions[name] = wrapped
+        self._open.recorded[wrapped.session.id] = RecordedSession(wrapped.session, owner)
         await self._tell_news(name, wrapped)
         await wrapped.look()
 
@@ -258,7 +301,7 @@ class Recorder:
     async def _prompt(self, content: bytes) -> None:
         number, words_before, until = HELD.unpack(content[: HELD.size])
         try:
-            message = _read(content[HELD.size :])
+            message = await _read(content[HELD.size :])
             if message is None:
                 return
             self._talk, events = acp_fold.from_editor(self._talk, message)
@@ -273,7 +316,7 @@ class Recorder:
             await self._send(GO, NUMBER.pack(number))
 
     async def _asked(self, line: bytes) -> None:
-        message = stream_words.read(line) or {}
+        message = await _read(line) or {}
         name, number = stream_words.session_of(message), message.get("id")
         wrapped, method = self._sessions.get(name), str(message.get("method"))
         if method == "session/prompt":
@@ -313,7 +356,23 @@ class Recorder:
             await self._write(frame(kind, content))
 
 
-def _read(line: bytes) -> JsonObject | None:
+async def _release(wrapped: WrappedSession, owner: Owner) -> None:
+    session = wrapped.session
+    await session.environment.store.leases.release(session.id, owner.token)
+
+
+async def _release_later(wrapped: WrappedSession, owner: Owner) -> None:
+    while True:
+        await asyncio.sleep(HEARTBEAT)
+        with suppress(StorageFailed):
+            return await _release(wrapped, owner)
+
+
+async def _read(line: bytes) -> JsonObject | None:
+    return _storable(line) if len(line) < LONG else await asyncio.to_thread(_storable, line)
+
+
+def _storable(line: bytes) -> JsonObject | None:
     """A message that can be stored: what a tool printed may be nested at will."""
     message = stream_words.read(line)
     if message is None or not is_deep(message):

@@ -9,11 +9,15 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from time import monotonic
 from typing import IO
 
+from sidecar.daemon.attach import SOON, taken
+from sidecar.daemon.choice import is_unwanted
+from sidecar.daemon.rendezvous import WRAPPED
 from sidecar.wrap.link_frames import (
     ASKED,
     DOWN,
@@ -24,6 +28,7 @@ from sidecar.wrap.link_frames import (
     LINE,
     LOST_DOWN,
     LOST_UP,
+    NAME,
     NUMBER,
     PROMPT,
     READY,
@@ -43,17 +48,30 @@ DRAIN = 1.0
 _LOST = {UP: LOST_UP, DOWN: LOST_DOWN}
 
 
-class RecorderLink:
-    """Starts a recorder; `write_line` gets lines for the editor, `unanswered` what it left.
+@dataclass(frozen=True, slots=True)
+class _Recorder:
+    """Descriptors that it reads and logs to, and what it says; `kept` as long as these."""
 
-    `going` turns false when the recorder has ended, whatever the reason.
+    reads: int
+    said: IO[bytes]
+    log: int
+    kept: object
+
+
+class RecorderLink:
+    """Finds a recorder for the agent `program`, or starts one.
+
+    `write_line` gets lines for the editor, `unanswered` what it left. `alone`: not in the daemon
+    that windows share. `going` turns false when the recorder has ended, whatever the reason.
     """
 
     def __init__(
         self,
-        command: Sequence[str],
+        program: str,
         write_line: Callable[[bytes], None],
         unanswered: Callable[[bytes], None],
+        *,
+        alone: bool,
     ) -> None:
         self._write_line, self._unanswered = write_line, unanswered
         self._asked: dict[str, bytes] = {}
@@ -67,22 +85,10 @@ class RecorderLink:
         self.agent_knows_us = False
         self._begun = monotonic()
         self.going, self._ready, self._ending = True, False, False
-        try:
-            self._process: subprocess.Popen[bytes] | None = subprocess.Popen(
-                [sys.executable, "-P", "-m", "sidecar", "wrap-recorder", *command],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                # Who reads our stderr to its end must not wait for the recorder's.
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            self._process, self.going = None, False
-            sys.stderr.write(f"sidecar: nothing is recorded: {error}\n")
-            return
-        threading.Thread(target=self._send, name="to recorder", daemon=True).start()
-        threading.Thread(target=self._hear, name="from recorder", daemon=True).start()
-        threading.Thread(target=self._tell, name="its log", daemon=True).start()
+        with self._changed:
+            self._put(frame(NAME, os.fsencode(program)))
+        work, name = self._begin, "to recorder"
+        threading.Thread(target=work, args=(alone,), name=name, daemon=True).start()
 
     # --- what the tap tells ------------------------------------------------------------------
 
@@ -139,10 +145,18 @@ class RecorderLink:
         self._waiting += len(made)
         self._changed.notify_all()
 
-    def _send(self) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
-        pipe = self._process.stdin.fileno()
+    def _begin(self, alone: bool) -> None:
+        try:
+            recorder = (None if alone else _shared()) or _own()
+        except OSError as error:
+            self._end(f"sidecar: nothing is recorded: {error}\n")
+            return
+        hear, tell = self._hear, _tell
+        threading.Thread(target=hear, args=(recorder,), name="from recorder", daemon=True).start()
+        threading.Thread(target=tell, args=(recorder.log,), name="its log", daemon=True).start()
+        self._send(recorder.reads)
+
+    def _send(self, pipe: int) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: bool(self._frames) or self._ending)
@@ -154,33 +168,21 @@ class RecorderLink:
                 while left:
                     left = left[os.write(pipe, left) :]
             except OSError:
-                self._ended()
+                # Whoever hears it to its end tells.
                 return
             with self._changed:
                 self._frames.popleft()
                 self._waiting -= len(made)
                 self._changed.notify_all()
 
-    def _hear(self) -> None:
-        assert self._process is not None
-        assert self._process.stdout is not None
-        heard = self._process.stdout
-        while len(head := heard.read(HEAD.size)) == HEAD.size:
-            kind, size = HEAD.unpack(head)
-            self._take(kind, _whole(heard, size))
-        self._ended()
-        with self._changed:
-            left, self._asked = [*self._asked.values()], {}
-        for line in left:
-            self._unanswered(line)
-
-    def _tell(self) -> None:
-        assert self._process is not None
-        assert self._process.stderr is not None
-        said = self._process.stderr.fileno()
+    def _hear(self, recorder: _Recorder) -> None:
+        heard = recorder.said
+        # A killed daemon's socket fails where a pipe ends.
         with suppress(OSError):
-            while data := os.read(said, 4096):
-                os.write(2, data)
+            while len(head := heard.read(HEAD.size)) == HEAD.size:
+                kind, size = HEAD.unpack(head)
+                self._take(kind, _whole(heard, size))
+        self._end("sidecar: the recorder has ended; nothing more is recorded\n")
 
     def _take(self, kind: bytes, content: bytes) -> None:
         if kind == LINE:
@@ -200,14 +202,53 @@ class RecorderLink:
                 self._words[session] = words
             self._changed.notify_all()
 
-    def _ended(self) -> None:
+    def _end(self, why: str) -> None:
         with self._changed:
             told, self.going = self.going and not self._ending, False
             self._frames.clear()
             self._waiting = 0
+            left, self._asked = [*self._asked.values()], {}
             self._changed.notify_all()
         if told:
-            sys.stderr.write("sidecar: the recorder has ended; nothing more is recorded\n")
+            sys.stderr.write(why)
+        for line in left:
+            self._unanswered(line)
+
+
+def _shared() -> _Recorder | None:
+    """In the daemon that windows share, started if need be; `None` where none is shared."""
+    if is_unwanted(os.environ):
+        return None
+    try:
+        found = taken(WRAPPED, SOON)
+    except OSError:
+        return None
+    if found is None:
+        return None
+    connection, outcome, log = found
+    os.close(outcome)
+    return _Recorder(connection.fileno(), connection.makefile("rb"), log, connection)
+
+
+def _own() -> _Recorder:
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "sidecar", "wrap-recorder"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        # Who reads our stderr to its end must not wait for the recorder's.
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    return _Recorder(process.stdin.fileno(), process.stdout, process.stderr.fileno(), process)
+
+
+def _tell(log: int) -> None:
+    with suppress(OSError):
+        while data := os.read(log, 4096):
+            os.write(2, data)
 
 
 def _whole(heard: IO[bytes], size: int) -> bytes:

@@ -34,8 +34,11 @@ NOT_FOUND, NOT_RUN = 127, 126
 GONE = "Sidecar's recorder has ended, so this is not known. The agent goes on as without it."
 
 
-def wrap(command: Sequence[str]) -> int:
-    """Runs an agent between stdin and stdout until it ends; gives its exit code, as of a shell."""
+def wrap(command: Sequence[str], *, alone: bool) -> int:
+    """Runs an agent between stdin and stdout until it ends; gives its exit code, as of a shell.
+
+    `alone`: its recorder is a process of its own.
+    """
     sys.setswitchinterval(SWITCHES)
     try:
         agent = subprocess.Popen(
@@ -50,7 +53,7 @@ def wrap(command: Sequence[str]) -> int:
     for name in _PASSED_ON:
         if (number := getattr(signal, name, None)) is not None:
             signal.signal(number, _passing_on(agent))
-    tap = _Tap(agent, command)
+    tap = _Tap(agent, os.path.basename(command[0]), alone=alone)
     telling = threading.Thread(target=tap.down, name="from agent", daemon=True)
     telling.start()
     threading.Thread(target=tap.up, name="to agent", daemon=True).start()
@@ -91,7 +94,7 @@ def _ending_with_us() -> Callable[[], None] | None:
 
 
 class _Tap:
-    def __init__(self, agent: "subprocess.Popen[bytes]", command: Sequence[str]) -> None:
+    def __init__(self, agent: "subprocess.Popen[bytes]", program: str, *, alone: bool) -> None:
         assert agent.stdin is not None
         assert agent.stdout is not None
         self._to, self._from = agent.stdin, agent.stdout
@@ -100,7 +103,7 @@ class _Tap:
         self._from_agent = LineGate(words.DOWN, LONGEST_LIST)
         self._agents: dict[str, list[str]] = {}
         """The agent's own commands, by session."""
-        self.link = RecorderLink(command, self._say, self._say_gone)
+        self.link = RecorderLink(program, self._say, self._say_gone, alone=alone)
 
     # --- from the agent ----------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """A wrapped agent's session as one of ours."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -195,6 +196,8 @@ class WrappedSession:
         turn: WrappedTurn | None = None
         speaker = ""
         for event in events:
+            # Others have their turn amid a long history.
+            await asyncio.sleep(0)
             said = event.speaker if isinstance(event, SpeechSeen) else "agent"
             if isinstance(event, SpeechSeen) and said == "user":
                 if turn is not None and speaker != "user":
@@ -228,11 +231,14 @@ class WrappedSession:
     def note(self, text: str) -> None:
         give_notice(self.log, self.state.channel, "warning", text)
 
-    async def close(self, owner: Owner) -> None:
-        await self.end(PromptEnded("", "interrupted", None))
-        if self.log.writer.unwritten:
-            await self.log.writer.write_aside()
-        await self.session.environment.store.leases.release(self.session.id, owner.token)
+    async def close(self) -> None:
+        """The lease stays."""
+        try:
+            await self.end(PromptEnded("", "interrupted", None))
+            if self.log.writer.unwritten:
+                await self.log.writer.write_aside()
+        finally:
+            self.session.environment.forget(self.session.id)
 
 
 async def begun(

@@ -1,5 +1,6 @@
 """Writes a wrapped agent's turn to our log, as it passes."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -268,7 +269,8 @@ class WrappedTurn:
         log, now = self.state.log, self.state.clock.now()
         assert isinstance(part.state, ToolRunning)
         started, title = part.state.started, str(shown.get("title") or "")
-        text = calls.output_of(shown, self.terminals)
+        # A diff of large texts takes tenths of a second, which others need not wait for.
+        text = await asyncio.to_thread(calls.output_of, shown, {**self.terminals})
         piece, whole = cut(text, keep="both", part_id=part.id), None
         if piece.cut:
             whole = log.writer.put_blob(text.encode("utf-8", "surrogatepass"))

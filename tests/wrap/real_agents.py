@@ -18,8 +18,8 @@ from acp import schema
 
 from tests.benchmarks.other_agents import opencode_variables
 from tests.e2e.test_acp_sdk import Window
+from tests.wrap.homes import recorders
 from tests.wrap.model_api import ModelApi
-from tests.wrap.test_nothing_changes import recorders
 
 FOLDER = os.environ.get("SIDECAR_AGENTS", "")
 """Where `npm install` has put them, unless they are on PATH."""

@@ -8,7 +8,7 @@ import pytest
 from tests.wrap.desk import agent, opened
 from tests.wrap.test_checkpoints import ready, settled
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("home")]
 
 TOLD = """!
 def told(name, text, call=None):

@@ -11,7 +11,7 @@ import pytest
 from tests.wrap.desk import Editor, agent, opened
 from tests.wrap.test_recording import sessions, sidecar
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("home")]
 
 EDIT = "!t.edit('a.txt', 'agent\\n'); t.run('echo made > b.txt')"
 

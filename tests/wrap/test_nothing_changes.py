@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.wrap.desk import Editor, agent, opened
+from tests.wrap.homes import recorders
 
 ODD = (
     b'{"jsonrpc": "2.0",  "id": 1.5, "method": "future/thing", "params": {"\\u00e9": "\xc3\xa9"}}\n'
@@ -38,6 +39,7 @@ def played(editor: Editor, workspace: Path) -> None:
     editor.put(b"half a line")
 
 
+@pytest.mark.usefixtures("home")
 def test_both_sides_get_the_same_bytes(tmp_path: Path) -> None:
     came, heard = [], []
     for name in ("bare", "wrapped"):
@@ -89,6 +91,7 @@ def test_an_agent_that_is_not_there_is_told(tmp_path: Path) -> None:
         assert editor.process.wait(20) == 127
 
 
+@pytest.mark.usefixtures("home")
 def test_what_the_agent_says_on_stderr_is_all_there_is(tmp_path: Path) -> None:
     """To its end, for which nobody waits longer than for the agent's."""
     program = "import sys; sys.stderr.write('from the agent\\n'); print('hi')"
@@ -139,6 +142,7 @@ def test_half_a_line_goes_on_when_the_agent_hangs(tmp_path: Path) -> None:
         editor.until(lambda it: it.came == b'{"half":')
 
 
+@pytest.mark.usefixtures("home")
 def test_messages_take_less_than_five_milliseconds_more(tmp_path: Path) -> None:
     typical = {}
     for bare in (True, False):
@@ -158,9 +162,11 @@ def asked(editor: Editor) -> float:
     return monotonic() - begun
 
 
+@pytest.mark.usefixtures("home")
 def test_a_killed_recorder_ends_nothing(tmp_path: Path) -> None:
     with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
         session = editor.begin(tmp_path)
+        editor.command(session, "/meter")
         killed = kill_recorder(editor.process.pid)
         assert killed
         assert editor.prompt(session, "hello")["result"] == {"stopReason": "end_turn"}
@@ -178,11 +184,13 @@ def kill_recorder(of: int) -> bool:
     return bool(found)
 
 
-def recorders(of: int) -> list[int]:
-    """Processes that record for a tap."""
-    tasks = Path(f"/proc/{of}/task").glob("*/children")
-    pids = {int(pid) for path in tasks for pid in path.read_text().split()}
-    return [p for p in pids if b"wrap-recorder" in Path(f"/proc/{p}/cmdline").read_bytes()]
+def test_the_tap_imports_the_standard_library_alone() -> None:
+    program = (
+        "import sys; known = {*sys.modules}; import sidecar.wrap.tap; "
+        "print(*{one.partition('.')[0] for one in {*sys.modules} - known})"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, check=True)
+    assert {*done.stdout.decode().split()} <= {"sidecar", *sys.stdlib_module_names}
 
 
 def test_messages_are_json_still(tmp_path: Path) -> None:

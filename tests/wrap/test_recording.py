@@ -11,7 +11,7 @@ import zstandard
 
 from tests.wrap.desk import Editor, agent, opened
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("home")]
 
 TURN = (
     "!t.say('thinking hard', 'agent_thought_chunk'); t.say('I will edit a '); t.say('file.');"

@@ -11,9 +11,9 @@ from time import monotonic, sleep
 import pytest
 
 from tests.wrap.desk import Editor, agent, opened
-from tests.wrap.test_nothing_changes import recorders
+from tests.wrap.homes import recorders
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("home")]
 
 MOST_KIB = 30 * 1024
 """Of the tap: Python alone takes ten MiB of it, and what waits for the recorder four."""

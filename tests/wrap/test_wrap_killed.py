@@ -8,9 +8,9 @@ from time import sleep
 import pytest
 
 from tests.wrap.desk import Editor, agent, opened
-from tests.wrap.test_nothing_changes import recorders
+from tests.wrap.homes import recorders
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("home")]
 
 FILES = 30
 EDITS = "![t.edit(f'f{n}.txt', f'agent {n}\\n') for n in range(30)]"

@@ -140,6 +140,10 @@ def _starting(app: typer.Typer) -> None:
             Literal["zed", "jetbrains", "codecompanion", "avante", "agent-shell", "vscode"] | None,
             typer.Option(help="Print this editor's settings for it instead."),
         ] = None,
+        alone: Annotated[
+            bool,
+            typer.Option("--alone", help="Record in a process of its own, in no shared daemon."),
+        ] = False,
     ) -> None:
         """Stand between an editor and any agent that speaks ACP.
 
@@ -150,7 +154,7 @@ def _starting(app: typer.Typer) -> None:
 
         if print_config is not None:
             sys.exit(print_settings(print_config, command))
-        sys.exit(run_wrapped(command))
+        sys.exit(run_wrapped(command, alone=alone))
 
     @app.command()
     def status(

@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count, product
 from time import monotonic
 from typing import TypeVar
 
@@ -30,13 +32,26 @@ OPENING = 1.0
 """Seconds for a session to be opened then; more only a slow disk takes."""
 UNWATCHED = 60.0
 """Seconds until an idle session that nobody watches is closed."""
+_WRITERS = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSession:
+    """A wrapped agent's session, and who writes it: none of the windows."""
+
+    session: Session
+    owner: Owner
+
+    @property
+    def busy(self) -> bool:
+        return self.session.prompts.turning.locked()
 
 
 class OpenSessions:
     """Open sessions by id; iterating covers those open at the start.
 
     `owner` names the daemon in leases. `opening` lets one session open at a time; its environment,
-    `opening_with`, is kept even if its window closes.
+    `opening_with`, is kept even if its window closes. `recorded` are open beside these.
     """
 
     def __init__(self, owner: Owner) -> None:
@@ -49,6 +64,7 @@ class OpenSessions:
         self.replaced: dict[SessionId, Session] = {}
         """Sessions that are closed, to be opened anew for the same windows."""
         self._by_id: dict[SessionId, Session] = {}
+        self.recorded: dict[SessionId, RecordedSession] = {}
         self.ending: dict[SessionId, tuple[Session | None, asyncio.Event]] = {}
         """Those that end, or are changed while closed; nobody opens them until the event."""
         self._told_busy: set[Watcher] = set()
@@ -174,7 +190,8 @@ class OpenSessions:
 
     @property
     def busy(self) -> bool:
-        return any(session.prompts.busy for session in self)
+        recorded = any(one.busy for one in self.recorded.values())
+        return recorded or any(session.prompts.busy for session in self)
 
     def busy_changed(self, session: Session, *left: Watcher) -> None:
         """Tells watchers, those that `left` too, whether any session they watch is busy."""
@@ -187,10 +204,11 @@ class OpenSessions:
                 watcher(StatusChanged(watcher in busy, told))
 
     def tell(self, event: Event, session_id: SessionId | None = None) -> None:
-        """Tells a session's watchers, or all if there are none."""
+        """Tells a session's watchers, or all if there are none; a recorded one's alone."""
         session = None if session_id is None else self.find(session_id)
         everyone = {watcher for one in self for watcher in one.audience.watchers()}
-        for watcher in (() if session is None else session.audience.watchers()) or everyone:
+        others = () if session_id in self.recorded else everyone
+        for watcher in (() if session is None else session.audience.watchers()) or others:
             watcher(event)
 
     def cancel_work(self, token: str | int) -> None:
@@ -204,10 +222,11 @@ class OpenSessions:
     async def _heartbeat(self) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT)
+            tokens = {one.owner.token for one in self.recorded.values()}
             # A window may bring another store meanwhile, and one that fails holds no other up.
-            for store in tuple(self.windows.stores):
+            for store, token in product(tuple(self.windows.stores), (self.owner.token, *tokens)):
                 with suppress(StorageFailed):
-                    await store.leases.beat(self.owner.token)
+                    await store.leases.beat(token)
             with suppress(StorageFailed):
                 await self._close_unwatched()
 
@@ -220,6 +239,11 @@ class OpenSessions:
                 async with self.opening:
                     if not (session.prompts.busy or session.audience.heard):
                         await self.close(session)
+
+
+def another_writer(sessions: OpenSessions) -> Owner:
+    """Whose sessions are to this daemon's windows as another daemon's."""
+    return replace(sessions.owner, token=f"{sessions.owner.token}-writer-{next(_WRITERS)}")
 
 
 def begin_beside(sessions: OpenSessions, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
