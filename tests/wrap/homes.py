@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from tests.e2e.resident import is_gone, until
@@ -50,4 +51,4 @@ def end_all(variables: dict[str, str]) -> None:
     for pid in residents(run):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        until(lambda pid=pid: is_gone(pid))
+        until(partial(is_gone, pid))

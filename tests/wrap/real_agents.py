@@ -157,6 +157,7 @@ class Desk:
     process: Any
     window: Window
     about: Any
+    wrapped: bool
 
     async def say(self, session: str, words: str) -> Any:
         async with asyncio.timeout(LIMIT):
@@ -186,7 +187,7 @@ class Desk:
 
     async def recording(self, session: str) -> None:
         """Waits until our recorder has started, where there is one."""
-        if recorders(self.process.pid):
+        if self.wrapped:
             assert "Context" in await self.command(session, "/meter")
 
     @property
@@ -222,7 +223,7 @@ async def started(place: Place, *, wrapped: bool = True) -> AsyncIterator[Desk]:
                 about = await agent.initialize(
                     protocol_version=acp.PROTOCOL_VERSION, client_capabilities=FILES
                 )
-            yield Desk(agent, process, window, about)
+            yield Desk(agent, process, window, about, wrapped)
             done = True
     except ProcessLookupError:
         # The SDK ends a process that may just have ended by itself.

@@ -31,7 +31,7 @@ DIFFERS = re.compile(
 )
 """Names and times of an agent's own: of its session, installation and processes."""
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("home")]
 
 
 @pytest.fixture(params=AGENTS, ids=lambda one: one.program)
@@ -161,7 +161,7 @@ CHAINS = int(os.environ.get("SIDECAR_WRAP_KILLS", "5")) // KILLS
 
 @pytest.mark.parametrize("seed", range(CHAINS))
 async def test_kills_lose_no_byte_of_the_users(seed: int, place: Place) -> None:
-    """Of agent, tap or recorder, in turns or in going back, one after the other."""
+    """Of agent, tap or recorder, in its own process or shared, in turns or in going back."""
     chance = random.Random(seed * 31 + AGENTS.index(place.agent))
     session = ""
     for number in range(KILLS + 1):

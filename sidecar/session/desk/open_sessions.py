@@ -204,11 +204,10 @@ class OpenSessions:
                 watcher(StatusChanged(watcher in busy, told))
 
     def tell(self, event: Event, session_id: SessionId | None = None) -> None:
-        """Tells a session's watchers, or all if there are none; a recorded one's alone."""
+        """Tells a session's watchers, or all if there are none."""
         session = None if session_id is None else self.find(session_id)
         everyone = {watcher for one in self for watcher in one.audience.watchers()}
-        others = () if session_id in self.recorded else everyone
-        for watcher in (() if session is None else session.audience.watchers()) or others:
+        for watcher in (() if session is None else session.audience.watchers()) or everyone:
             watcher(event)
 
     def cancel_work(self, token: str | int) -> None:
