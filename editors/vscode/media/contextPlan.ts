@@ -5,7 +5,7 @@ import { l10n } from "vscode";
 import type { FromContext, Wish } from "../src/views/messages";
 import { count, grouped, many, money, PARTS, REQUESTS } from "../src/wording";
 import { Texts } from "./contextTexts";
-import { button, el, fill, say } from "./dom";
+import { button, el, fill, saidAs, say } from "./dom";
 import { icon } from "./icons";
 
 /** Groups by a plan's actions; an action that is not known here leaves a part out. */
@@ -196,7 +196,7 @@ export class Plan {
   private group(key: string, fate: string, title: string, rows: Row[]): HTMLElement {
     const [before, after] = [rows.reduce((sum, one) => sum + one.before, 0), rows.reduce((sum, one) => sum + one.after, 0)];
     const tokens = before === after ? count(before) : `${count(before)} → ${count(after)}`;
-    const head = el("summary", { id: `fate-${key.replace(/\W+/g, "-")}`, "aria-label": l10n.t("{0}: {1}, {2} tokens", title, many(rows.length, ...PARTS), tokens) }, icon("chevron"), el("span.title", { title }, title), el("span.badge", {}, String(rows.length)), el("span.tokens", {}, tokens));
+    const head = el("summary", { id: `fate-${key.replace(/\W+/g, "-")}` }, ...saidAs(l10n.t("{0}: {1}, {2} tokens", title, many(rows.length, ...PARTS), tokens), icon("chevron"), el("span.title", { title }, title), el("span.badge", {}, String(rows.length)), el("span.tokens", {}, tokens)));
     const made = el(`details.group.${fate}`, { open: this.open.get(key) ?? true }, head, el("ul", {}, ...rows.map((one) => this.line(one))));
     made.addEventListener("toggle", () => this.open.set(key, made.open));
     return made;
@@ -216,7 +216,8 @@ export class Plan {
       this.texts.toggle(partId);
       this.draw();
     };
-    const piece = el("button.piece", { type: "button", id, title: reason || label, "aria-label": [label, ...(state ? [state] : []), l10n.t("{0} tokens", size)].join(", ") + (reason && `: ${reason}`), "aria-expanded": String(shown !== undefined), onclick: look }, ...parts);
+    const said = [label, ...(state ? [state] : []), l10n.t("{0} tokens", size)].join(", ") + (reason && `: ${reason}`);
+    const piece = el("button.piece", { type: "button", id, title: reason || label, "aria-expanded": String(shown !== undefined), onclick: look }, ...saidAs(said, ...parts));
     const why = reason && (refused || shown) && el("p.why", {}, refused ? l10n.t("The policy cannot keep it: {0}", reason) : reason);
     return el("li", {}, el("div.choice", {}, tick, piece), why, shown);
   }

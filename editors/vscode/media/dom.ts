@@ -15,6 +15,12 @@ export function el<K extends keyof HTMLElementTagNameMap>(kind: K | `${K}.${stri
   return element;
 }
 
+/** What an element holds for the eye, and the words that a screen reader says in its place. */
+export function saidAs(words: string, ...seen: Child[]): Child[] {
+  for (const each of seen) if (each instanceof Element) each.setAttribute("aria-hidden", "true");
+  return [el("span.spoken", {}, words), ...seen];
+}
+
 function set(element: HTMLElement, name: string, value: Attributes[string]): void {
   if (typeof value === "function") element.addEventListener(name.slice(2), value);
   else if (value === true) element.setAttribute(name, "");

@@ -7,6 +7,7 @@ let count = 0;
 
 export class Fold {
   readonly head = el("span.fold-head");
+  private readonly spoken = el("span.spoken");
   readonly actions = el("span.fold-actions");
   /** Said of it by others, beside what it says. */
   readonly marks = el("span.marks");
@@ -33,6 +34,7 @@ export class Fold {
           if (this.open) this.show();
         },
       },
+      this.spoken,
       this.head,
       icon("chevron"),
     );
@@ -64,6 +66,7 @@ export class Fold {
 
   /** What a screen reader says of the button. */
   set label(text: string) {
-    this.toggle.setAttribute("aria-label", text);
+    this.spoken.textContent = text;
+    this.head.setAttribute("aria-hidden", "true");
   }
 }

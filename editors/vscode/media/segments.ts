@@ -6,7 +6,7 @@ import type { FromContext } from "../src/views/messages";
 import { count, plainTitle } from "../src/wording";
 import { stack } from "./bar";
 import { Texts } from "./contextTexts";
-import { el, fill } from "./dom";
+import { el, fill, saidAs } from "./dom";
 import { icon } from "./icons";
 
 /** How a piece stands in the context, where it is not whole. */
@@ -76,12 +76,15 @@ export class Segments {
     held.style.inlineSize = `${(cached / most) * 100}%`;
     const head = el(
       "summary",
-      { id: `group-${group.id}`, "aria-label": [l10n.t("{0}: {1} tokens, {2}", group.title, count(total), state), ...(missing ? [l10n.t("{0} left out or cut", missing)] : [])].join(", ") },
-      icon("chevron"),
-      el("span.title", { title: group.title }, group.title),
-      missing ? el("span.badge", {}, l10n.t("{0} out", missing)) : undefined,
-      el("span.tokens", {}, count(total)),
-      total > 0 && el("div.share", { title: l10n.t("{0} of {1} tokens are in the provider's cache", count(cached), count(total)) }, stack(regions(group), most), held),
+      { id: `group-${group.id}` },
+      ...saidAs(
+        [l10n.t("{0}: {1} tokens, {2}", group.title, count(total), state), ...(missing ? [l10n.t("{0} left out or cut", missing)] : [])].join(", "),
+        icon("chevron"),
+        el("span.title", { title: group.title }, group.title),
+        missing ? el("span.badge", {}, l10n.t("{0} out", missing)) : undefined,
+        el("span.tokens", {}, count(total)),
+        total > 0 && el("div.share", { title: l10n.t("{0} of {1} tokens are in the provider's cache", count(cached), count(total)) }, stack(regions(group), most), held),
+      ),
     );
     const made = el("details.group", { open: opened || this.open.has(group.id) }, head, el("ul", {}, ...group.segments.map((segment) => this.segment(segment))));
     head.addEventListener("click", () => {
@@ -98,18 +101,19 @@ export class Segments {
     const how = SHOWN[presentation];
     const held = cached ? l10n.t("cached") : l10n.t("not cached");
     const said = [label, ...(how ? [how] : []), ...(pinned ? [l10n.t("pinned")] : []), l10n.t("{0} tokens", count(tokens)), held].join(", ");
-    const parts = [
+    const parts = saidAs(
+      said,
       el(`span.swatch.region-${region}`, { "aria-hidden": "true" }),
       el("span.title", {}, label),
       pinned && icon("pin"),
       how ? el("span.badge", {}, how) : undefined,
       el("span.tokens", {}, tokens ? count(tokens) : "–"),
       el("span.cached", { title: held, "data-cached": String(cached) }),
-    ];
-    if (partId === undefined) return el("li", {}, el("div.piece", { role: "group", "aria-label": said }, ...parts));
+    );
+    if (partId === undefined) return el("li", {}, el("div.piece", {}, ...parts));
     const shown = this.texts.of(partId);
     const id = `piece-${segment.id}`;
-    const line = el("button.piece", { type: "button", id, "aria-label": said, title: reason ? `${label}\n${how}: ${reason}` : label, "aria-expanded": String(shown !== undefined), onclick: () => this.look(partId, id) }, ...parts);
+    const line = el("button.piece", { type: "button", id, title: reason ? `${label}\n${how}: ${reason}` : label, "aria-expanded": String(shown !== undefined), onclick: () => this.look(partId, id) }, ...parts);
     return el(`li${leftOut(segment) ? ".out" : ""}`, {}, line, shown);
   }
 
