@@ -42,18 +42,34 @@ def base64_of(text: str) -> str | None:
         return None
 
 
+class PackedText:
+    """A text in fewer bytes, made by `str`; equal to the text, with its hash and length."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+
+HeldText: TypeAlias = str | PackedText
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A tool's output, of which the model sees `text`.
+    """A tool's output, of which the model sees `text`, which is `held` as it is or packed.
 
     Of a cut text, `whole` is the full text's hash in the store; totals count the full text.
     """
 
-    text: str
+    held: HeldText
     whole: str | None = None
     total_bytes: int = 0
     total_lines: int = 0
     media: tuple[Media, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return str(self.held)
 
 
 @dataclass(frozen=True, slots=True)

@@ -277,7 +277,7 @@ class WrappedTurn:
         output = Output(piece.text, whole, piece.total_bytes, piece.total_lines)
         failed = shown.get("status") != "completed"
         if failed:
-            kept = None if whole is None else replace(output, text="")
+            kept = None if whole is None else replace(output, held="")
             state: ToolCompleted | ToolError = ToolError(
                 piece.text or "it failed", "error", started, now, title, {}, kept
             )

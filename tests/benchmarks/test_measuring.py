@@ -30,7 +30,7 @@ def conversation() -> Any:
     made = talk("0: t10; 1: c20!; 2: c40; 3: t5")
     texts = (GOAL, "error: no rule", "kept_line\nlost_line\ngone_line", NEXT)
     units = [
-        replace(unit, text=text, names=in_row(names_in(text)), part_id=PartId(f"part_{number}"))
+        replace(unit, held=text, names=in_row(names_in(text)), part_id=PartId(f"part_{number}"))
         for number, (unit, text) in enumerate(zip(made.units, texts, strict=True), 1)
     ]
     units[1] = replace(units[1], tool="bash", argument="make")

@@ -20,6 +20,7 @@ from sidecar.core.ledger.guidance import HANDED_ON, LONGEST_FILE, THE_DRAFTS, gu
 from sidecar.core.ledger.replacements import Replacement, replacements
 from sidecar.core.parts import (
     FilePart,
+    HeldText,
     Message,
     MessageId,
     Millis,
@@ -27,6 +28,7 @@ from sidecar.core.parts import (
     PartId,
     ReasoningPart,
     TextPart,
+    ToolCompleted,
     ToolPart,
     ToolPending,
     ToolRunning,
@@ -63,7 +65,7 @@ class Unit:
     turn: int
     step: int
     kind: UnitKind
-    text: str
+    held: HeldText
     names: tuple[str, ...] = ()
     call_names: tuple[str, ...] = ()
     call: str = ""
@@ -86,6 +88,10 @@ class Unit:
     means: Means = field(init=False, default="prose")
     touched: tuple[str, ...] = field(init=False, default=())
     changed: tuple[TouchedFile, ...] = field(init=False, default=())
+
+    @property
+    def text(self) -> str:
+        return str(self.held)
 
     def __post_init__(self) -> None:
         if self.kind == "call":
@@ -230,7 +236,7 @@ def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
         turn,
         step,
         "call",
-        text,
+        part.state.output.held if isinstance(part.state, ToolCompleted) else text,
         in_row(names_in(text) | call_names),
         in_row(call_names),
         given,

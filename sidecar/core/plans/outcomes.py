@@ -14,7 +14,7 @@ from sidecar.core.late_pattern import late_pattern
 from sidecar.core.ledger.deeds import SEARCHERS, Operation, TouchedFile, own_name
 from sidecar.core.ledger.net_changes import MOST_NAMED, NetHunk, net_changes
 from sidecar.core.ledger.units import Unit, overcome
-from sidecar.core.parts import PartId
+from sidecar.core.parts import HeldText, PartId
 
 COMMAND, CAME, SUBJECT, MADE = 100, 80, 100, 60
 """Characters of a command, of the last line of its output, of a commit's subject, and of the
@@ -179,7 +179,7 @@ def outcomes(unit: Unit) -> Iterator[Outcome]:
     made = _made(unit.call or unit.argument)
     if not made and (unit.changed or history or _LOOKS.match(unit.argument)):
         return
-    came, is_check = _came_to(unit.text)
+    came, is_check = _came_to(unit.held)
     said = _ran(made, MADE) if made else _ran(unit.argument)
     if came and not _SPINS.search(came):
         said += f" → {one_line(came, MADE if made else CAME)}"
@@ -202,13 +202,13 @@ class _Ends:
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[str, bool]] = {}
 
-    def of(self, text: str) -> tuple[str, bool]:
+    def of(self, text: HeldText) -> tuple[str, bool]:
         key = hash(text), len(text)
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= MOST_ENDS:
                 self._known.clear()
-            end = text[-END:]
+            end = str(text)[-END:]
             found = self._known[key] = _result(end), passes(end)
         return found
 
@@ -347,7 +347,7 @@ def _end(unit: Unit) -> str:
         return unit.status if unit.failed else "nothing found"
     if unit.means == "read":
         return ""
-    came, is_check = _came_to(unit.text) if unit.means == "shell" else ("", False)
+    came, is_check = _came_to(unit.held) if unit.means == "shell" else ("", False)
     if is_check:
         return _told(one_line(came, CALLED))
     if len(unit.text) > END:

@@ -18,6 +18,7 @@ from sidecar.session.log.rewrite_records import Recorded, written
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.clock import Clock
 from sidecar.session.view.kept_notes import KeptIds, KeptNotes
+from sidecar.session.view.kept_text import pack, packable
 from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.stale_thinking import unbound
 from sidecar.session.view.view_history import Views
@@ -66,6 +67,8 @@ class RewriteCommits:
         recorded = replace(decision.recorded, rewrite=kept)
         static = decision.view.static
         await self._log_rewrite(written(recorded, RewriteRecord), recorded, tell, static, facts)
+        if texts := packable(self._log.messages, rewrite.shown):
+            await asyncio.to_thread(pack, texts)
         return recorded
 
     def newest(self) -> str:

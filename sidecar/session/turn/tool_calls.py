@@ -32,6 +32,7 @@ from sidecar.session.log.events import PlanChanged, ToolChanged, ToolOutputChunk
 from sidecar.session.turn.consent import Consent
 from sidecar.session.turn.turn_log import TurnLog
 from sidecar.session.turn.workplace import Workplace
+from sidecar.session.view.kept_text import held
 from sidecar.store.format.log_records import ToolRecord
 from sidecar.tools.access import access
 from sidecar.tools.builtin_tools import DELEGATE, kept_end
@@ -255,7 +256,7 @@ class _Call:
         if piece.cut:
             text = answer.text.encode("utf-8", "surrogatepass")
             whole = self.calls.turn.log.writer.put_blob(text)
-        return Output(piece.text, whole, piece.total_bytes, piece.total_lines, answer.media)
+        return Output(held(piece.text), whole, piece.total_bytes, piece.total_lines, answer.media)
 
     async def _fail(
         self, text: str, failure: ToolFailure, started: Millis, wanted: Access | None = None
@@ -321,4 +322,4 @@ def _said(spec: ToolSpec, part: ToolPart) -> authorship.Intent:
 
 
 def _whole(output: Output) -> Output | None:
-    return None if output.whole is None else replace(output, text="")
+    return None if output.whole is None else replace(output, held="")

@@ -335,7 +335,7 @@ def _state(fields: Fields) -> ToolState:
 
 def _output(fields: Fields) -> Output:
     return Output(
-        text=fields.text("text"),
+        held=fields.text("text"),
         whole=fields.text_or_none("whole"),
         total_bytes=fields.number("total_bytes", 0),
         total_lines=fields.number("total_lines", 0),

@@ -50,7 +50,7 @@ def items(notation: str, **texts: str) -> list[Item]:
             item,
             unit=replace(
                 item.unit,
-                text=texts.get(item.unit.part_id, item.unit.text),
+                held=texts.get(item.unit.part_id, item.unit.text),
                 deeds=touched(item.unit.argument) if item.unit.tool.lower() in EDITS else (),
             ),
         )
@@ -175,7 +175,7 @@ def test_failures_have_no_limit_but_where_there_is_no_choice() -> None:
 
 def test_what_failed_and_went_earlier_is_told_again_when_its_note_goes() -> None:
     given = items("L9 C9-!:bash(make) A9 C9!:bash(ls)", p0="[old]\n- bash make → Error: x")
-    given[1] = replace(given[1], unit=replace(given[1].unit, text="Error: x"))
+    given[1] = replace(given[1], unit=replace(given[1].unit, held="Error: x"))
     assert "- bash make → Error: x" in note(given, ["p3"], retired=["p0"])
     assert "bash make" not in note(given, ["p3"])
 
@@ -194,9 +194,9 @@ def test_what_failed_and_went_earlier_is_told_again_when_its_note_goes() -> None
 def test_a_failure_is_told_when_its_error_cannot_be_read_any_more(how, told) -> None:
     text = "one\n" * 20 + "Error: no rule\n"
     given = items("C900!:bash(make) A9", p0="a\nb\nError: no rule\n" + text)
-    given[0] = replace(given[0], shown=how, unit=replace(given[0].unit, text=given[0].unit.text))
+    given[0] = replace(given[0], shown=how, unit=replace(given[0].unit, held=given[0].unit.text))
     if isinstance(how, Truncated):
-        given[0] = replace(given[0], unit=replace(given[0].unit, text=text))
+        given[0] = replace(given[0], unit=replace(given[0].unit, held=text))
     assert ("- bash make → Error: no rule" in note(given, ["p1"])) is told
 
 
@@ -218,7 +218,7 @@ def test_changed_files_stay_told_through_any_number_of_rewrites() -> None:
     given = items("C9:edit(a.py) C9:edit(b.py) C9:edit(c.py) C9:edit(d.py)")
     first = note(given, ["p0"])
     standing = items("L9")[0]
-    standing = replace(standing, unit=replace(standing.unit, part_id=PartId("n1"), text=first))
+    standing = replace(standing, unit=replace(standing.unit, part_id=PartId("n1"), held=first))
     given = [standing, *items("C9-:edit(a.py) C9:edit(b.py) C9:edit(c.py) C9:edit(d.py)")]
     for retired, told in (((), ()), (("n1",), ("a.py", "b.py", "c.py", "d.py"))):
         second = note(given, ["p1"], retired=retired)
@@ -356,7 +356,7 @@ def test_each_section_holds_to_its_room_but_what_failed_and_what_changed(
     for number, (tool, argument, bad) in enumerate(calls):
         deeds = touched(argument) if tool == "edit" and not bad else ()
         unit = replace(item.unit, part_id=PartId(f"p{number}"), tool=tool, argument=argument)
-        unit = replace(unit, failed=bad, text=f"Error: {argument}", deeds=deeds)
+        unit = replace(unit, failed=bad, held=f"Error: {argument}", deeds=deeds)
         unit = replace(unit, steps=(f"use p{number}",))
         listed.append(Item(unit, 9))
     text = note(listed, room=Room(commands=most, prose=most))

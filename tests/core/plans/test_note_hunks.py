@@ -13,7 +13,7 @@ from tests.core.plans.test_note import HEAD, items, left_by, lines
 
 def replacing(item: Item, path: str, old: str, new: str) -> Item:
     replaced = (Replacement(path, old, new),)
-    unit = replace(item.unit, text="edited", call=f"{path} {old} {new}", replaced=replaced)
+    unit = replace(item.unit, held="edited", call=f"{path} {old} {new}", replaced=replaced)
     return replace(item, unit=unit)
 
 

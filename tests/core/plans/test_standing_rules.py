@@ -123,7 +123,7 @@ def test_a_rule_that_a_note_told_stays_whatever_is_stated_later() -> None:
     more = "⋯ 2 more rules without room here; recall finds them"
     [section, left] = standing_rules(gone, room)
     assert (section.splitlines()[1:], left) == ([f"- {rules[2]}"], more)
-    note = replace(items[0].unit, text="\n".join((THE_USERS, f"- {rules[0]}")))
+    note = replace(items[0].unit, held="\n".join((THE_USERS, f"- {rules[0]}")))
     [section, left] = standing_rules([(note, None), *gone], room)
     assert (section.splitlines()[1:], left) == ([f"- {rules[0]}"], more)
 

@@ -28,7 +28,7 @@ from tests.core.policies.situations import attached, history
 
 def scene(notation: str, **texts: str) -> list[Item]:
     return [
-        replace(i, unit=replace(i.unit, text=texts.get(i.unit.part_id, i.unit.text)))
+        replace(i, unit=replace(i.unit, held=texts.get(i.unit.part_id, i.unit.text)))
         for i in history(notation)
     ]
 
@@ -319,7 +319,7 @@ def test_what_a_command_came_to(command: str, output: str, said: str) -> None:
 
 
 def ran(item: Item, command: str, output: str) -> Item:
-    return replace(item, unit=replace(item.unit, argument=command, call=command, text=output))
+    return replace(item, unit=replace(item.unit, argument=command, call=command, held=output))
 
 
 def test_a_summary_of_a_recording_s_own_takes_about_a_third_of_the_story() -> None:
@@ -364,7 +364,7 @@ def test_what_matters_more_has_its_room_first(first: str, second: str) -> None:
             return did(item, *touched("/w/a.py"))
         if kind == "thought":
             words = "A thought that has sixty letters, or a few more."
-            return replace(item, unit=replace(item.unit, text=words))
+            return replace(item, unit=replace(item.unit, held=words))
         command, output = {
             "history": ("git merge feature", "done"),
             "check": ("make test", "3 passed"),

@@ -28,7 +28,7 @@ def test_a_gap_of_which_nothing_is_told_says_how_its_last_calls_ended(
     talk[1] = replace(
         talk[1],
         unit=replace(
-            talk[1].unit, status=status, text=text, running=status == "running", argument="git log"
+            talk[1].unit, status=status, held=text, running=status == "running", argument="git log"
         ),
     )
     assert told(talk, ["p3", "p4"]) == {"user2": f"[⋯ 1 call: `git log` → {ended}]"}
@@ -37,7 +37,7 @@ def test_a_gap_of_which_nothing_is_told_says_how_its_last_calls_ended(
 def test_of_gaps_one_call_and_end_is_told_once_and_a_search_by_its_pattern() -> None:
     talk = history("U9 C9:grep(src); C8; C9:grep(src); C8; C9:bash(git) U9 C9; C9")
     for number in (1, 3):
-        unit = replace(talk[number].unit, call="def \\w+\nsrc", text="a\nb")
+        unit = replace(talk[number].unit, call="def \\w+\nsrc", held="a\nb")
         talk[number] = replace(talk[number], unit=unit)
     talk[5] = ran(talk[5], "git -C /long/folder/of/a/workspace status", "clean")
     assert told(talk, ["p2", "p4", "p7", "p8"]) == {

@@ -89,7 +89,7 @@ def saying(item: Item, text: str, *, call: str = "") -> Item:
     """Give an item with another text, its names found, and the names of its call."""
     names, called = names_in(text), names_in(call)
     unit = replace(
-        item.unit, text=text, call=call, names=in_row(names | called), call_names=in_row(called)
+        item.unit, held=text, call=call, names=in_row(names | called), call_names=in_row(called)
     )
     if unit.kind == "typed":
         unit = replace(unit, rules=rules_in(text), asked=asked_to_keep(text))

@@ -226,8 +226,8 @@ def test_each_summary_has_its_share_of_the_room() -> None:
 
 def test_a_title_is_what_was_typed_else_said_else_called() -> None:
     items = history("U10 A10 C20:bash(make)")
-    typed = replace(items[0], unit=replace(items[0].unit, text=" Go\n on "))
-    said = replace(items[1], unit=replace(items[1].unit, text="I will"))
+    typed = replace(items[0], unit=replace(items[0].unit, held=" Go\n on "))
+    said = replace(items[1], unit=replace(items[1].unit, held="I will"))
     assert ScoredTurn("T0", (typed, said)).title == "Go on"
     assert ScoredTurn("T0", (items[2], said)).title == "I will"
     assert ScoredTurn("T0", (items[2],)).title == "bash make"
