@@ -6,6 +6,7 @@ import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
 import { many, money, plainTitle, TURNS, when } from "./wording";
 import { demand, inform } from "./views/notify";
+import { visibleName } from "./views/visible";
 
 const ARCHIVING = l10n.t("It goes whole into a packed file in Sidecar's data folder, and leaves the list of sessions; Import Session… of that file brings it back as it was. One that another window has open, or in which a turn runs, is refused.");
 
@@ -16,10 +17,11 @@ export async function openSession(daemon: Daemon, sessions: Sessions): Promise<v
 }
 
 /** Pick one of the folder's sessions and, once it is said what that means, have it put away. */
-export async function archiveSession(daemon: Daemon, sessions: Sessions, named?: string): Promise<void> {
-  const sessionId = named ?? await pickSession(daemon, sessions, l10n.t("Sidecar: Archive Session…"));
+export async function archiveSession(daemon: Daemon, sessions: Sessions, chosen?: SessionInfo): Promise<void> {
+  const sessionId = chosen?.sessionId ?? await pickSession(daemon, sessions, l10n.t("Sidecar: Archive Session…"));
   if (!sessionId) return;
-  const answer = await demand(l10n.t("Archive this session?"), ARCHIVING, l10n.t("Archive"));
+  const question = chosen ? l10n.t("Archive “{0}”?", plainTitle(visibleName(chosen.title || l10n.t("(empty)")))) : l10n.t("Archive this session?");
+  const answer = await demand(question, ARCHIVING, l10n.t("Archive"));
   if (!answer) return;
   const { sessions: put } = await daemon.request("session/archive", { sessionId });
   if (sessionId === sessions.current) await sessions.create();

@@ -22,7 +22,7 @@ export function sessionCommands(tree: SessionTree, daemon: Daemon, sessions: Ses
     openListed: async (line) => line && open(line, tree, sessions),
     renameSession: (line) => rename(line?.info, daemon, sessions),
     deleteSession: (line) => erase(line?.info, daemon, sessions),
-    archiveListed: async (line) => line && archiveSession(daemon, sessions, line.info.sessionId),
+    archiveListed: async (line) => line && archiveSession(daemon, sessions, line.info),
     forkListed: async (line) => line && (await isHere(line.info.cwd, tree)) && fork(daemon, sessions, undefined, line.info.sessionId),
   };
   const changing = ["renameSession", "deleteSession", "archiveListed", "forkListed"];

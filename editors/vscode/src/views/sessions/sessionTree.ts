@@ -35,6 +35,9 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
   private pages = 1;
   /** The list as it was last read. */
   private listed: Node[] | undefined;
+  /** Its lines, as the tree has them, and whether others are seen below. */
+  private drawn = "";
+  private unfolded = false;
   private search: Search | undefined;
   readonly onDidChangeTreeData = this.changes.event;
 
@@ -44,6 +47,8 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
       this.changes,
       this.view,
       this.view.onDidChangeVisibility(() => this.look()),
+      this.view.onDidExpandElement(({ element }) => element.kind === "folders" && (this.unfolded = true)),
+      this.view.onDidCollapseElement(({ element }) => element.kind === "folders" && (this.unfolded = false)),
       sessions.onReady(() => this.look()),
       daemon.onState(() => this.look()),
       daemon.onUpdate(({ update }) => ["session_info_update", "turn_ended"].includes(update.sessionUpdate) && this.look()),
@@ -89,9 +94,12 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
     else await this.change();
   }
 
-  /** The list is read before the tree is told: until its lines come, a menu that is open names none. */
+  /** The list is read before the tree is told, and only of what is new: until lines come, a menu that is open names none. */
   private async change(): Promise<void> {
     this.listed = this.search || this.daemon.state !== "ready" ? undefined : await this.own().catch(() => undefined);
+    const drawn = this.listed ? JSON.stringify(this.listed.map((node) => this.getTreeItem(node))) : "";
+    if (drawn && drawn === this.drawn && !this.unfolded) return;
+    this.drawn = drawn;
     this.changes.fire();
   }
 
@@ -104,6 +112,7 @@ export class SessionTree implements TreeDataProvider<Node>, Disposable {
   async find(query: string): Promise<void> {
     this.stop();
     const search: Search = (this.search = { query, found: [] });
+    this.drawn = "";
     if (this.named === undefined) await this.own();
     await commands.executeCommand("setContext", "sidecar.searched", true);
     await commands.executeCommand(`${VIEW}.focus`);
