@@ -76,10 +76,10 @@ export class Review {
     this.look();
   }
 
-  /** While a turn runs nothing can be taken back, and so nothing is planned. */
+  /** While a turn runs nothing can be taken back, and so nothing is planned: what was seen stays. */
   private look(): void {
-    if (document.body.classList.contains("busy")) this.take({ from: this.from, path: this.path, hunks: [], told: l10n.t("What is left is shown when the turn has ended.") });
-    else this.send({ type: "review", from: this.from, path: this.path });
+    if (!document.body.classList.contains("busy")) this.send({ type: "review", from: this.from, path: this.path });
+    else if (!this.seen) this.take({ from: this.from, path: this.path, hunks: [], told: l10n.t("What is left is shown when the turn has ended.") });
   }
 
   private takeBack(hunk?: ReviewedHunk): void {

@@ -98,7 +98,8 @@ export class ToolCall {
     fill(this.fold.actions, ...this.buttons());
     const diff = this.diff;
     if (diff && this.status === "completed") this.fold.suggest(diff.split("\n").length - 3 <= SHORT_DIFF);
-    else if (this.kind === "execute") this.fold.suggest(this.status === "in_progress" && this.output !== "");
+    // What a command says while it runs, and of one that failed what it said last.
+    else if (this.kind === "execute") this.fold.suggest(this.output !== "" && (this.status === "in_progress" || (failed && !this.end)));
     if (this.fold.open) this.drawBody();
   }
 
@@ -159,7 +160,11 @@ export class ToolCall {
     const shown = more <= 0 ? output : atEnd ? tail : head;
     const pre = output ? el("pre.output", { tabindex: 0, "aria-label": l10n.t("Output of {0}", this.label) }, shown) : undefined;
     fill(this.fold.body, ...given, pre);
-    if (pre && atEnd) pre.scrollTop = pre.scrollHeight;
+    if (!pre || !atEnd) return;
+    const toEnd = () => (pre.scrollTop = pre.scrollHeight);
+    toEnd();
+    // The call may come into the page only now.
+    requestAnimationFrame(toEnd);
   }
 }
 

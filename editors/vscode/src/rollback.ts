@@ -106,7 +106,7 @@ function changed(checkpoints: Checkpoint[]): string[] {
   return files.map(([name, changes]) => `${name} ${counts(changes)}`);
 }
 
-const AUTHORS: Record<string, string> = { tool: l10n.t("agent"), agent: l10n.t("agent"), shell: l10n.t("agent's command"), user: l10n.t("you"), unknown: l10n.t("agent's command or you") };
+const AUTHORS: Record<string, string> = { tool: l10n.t("agent"), agent: l10n.t("agent"), shell: l10n.t("agent's command"), user: l10n.t("you"), unknown: l10n.t("agent's command or you"), restore: l10n.t("taken back"), merge: l10n.t("taken back") };
 
 function counts(changes: FileChange[]): string {
   const sum = (name: "additions" | "deletions") => changes.reduce((total, change) => total + change[name], 0);

@@ -414,9 +414,11 @@ const steps = {
     for (const exitCode of [2, 0]) {
       const origin = { sidecar: { turnId: "t", partId: `run${exitCode}`, messageId: "m", seq: 9999, metadata: { exitCode } } };
       await view.post(updates([{ sessionUpdate: "tool_call", toolCallId: `run${exitCode}`, title: `Run make ${exitCode}`, kind: "execute", status: "completed", rawInput: { command: "make" }, rawOutput: lines, _meta: origin }]));
-      await page.getByRole("button", { name: `Run make ${exitCode}, ` }).click();
+      const line = page.getByRole("button", { name: `Run make ${exitCode}, ` });
+      assert.equal(await line.getAttribute("aria-expanded"), String(exitCode !== 0), "what failed is seen");
+      if (!exitCode) await line.click();
       const output = page.getByLabel(`Output of Run make ${exitCode}`);
-      const [at, text] = await output.evaluate((pre) => [pre.scrollTop / (pre.scrollHeight - pre.clientHeight), pre.textContent]);
+      const [at, text] = await output.evaluate(async (pre) => (await new Promise(requestAnimationFrame), [pre.scrollTop / (pre.scrollHeight - pre.clientHeight), pre.textContent]));
       if (exitCode) assert.match(text, /^\d+ characters before this …[^]*line 3999$/);
       else assert.match(text, /^line 0\n[^]*more characters$/);
       assert.ok(exitCode ? at > 0.98 : at === 0, `${at}`);

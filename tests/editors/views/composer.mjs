@@ -271,6 +271,8 @@ const steps = {
 
   async "in the narrowest bar nothing is wider than the bar"() {
     await page.setViewportSize({ width: 170, height: 500 });
+    const short = await page.locator(".meter").evaluate((button) => button.scrollWidth > button.clientWidth);
+    assert.equal(short, false, "the meter's figure is whole");
     await view.post({ type: "editor", shown: { ...shown, file: { label: "a_very_long_name_of_a_module.py", said: "the open file" } } });
     await input.fill("");
     await input.press("/");

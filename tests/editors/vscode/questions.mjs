@@ -179,6 +179,16 @@ await play(desk, {
     await asked("story.md").waitFor({ state: "detached" });
   },
 
+  async "whoever rejects from the chat types on there"() {
+    const chat = await desk.view("chat");
+    await chat.locator(".working").waitFor({ state: "hidden" });
+    await desk.say(chat, "replace `day 6 Anna` with `day 6 Eve` in story.md");
+    await chat.getByRole("button", { name: "Reject and say why…" }).click();
+    await desk.fill("Reject “Edit story.md”", "");
+    await chat.locator(".question").waitFor({ state: "detached" });
+    await chat.locator("textarea:focus").waitFor();
+  },
+
   async "always, by the diff's button, asks no more"() {
     const chat = await desk.view("chat");
     await chat.locator(".working").waitFor({ state: "hidden" });

@@ -228,7 +228,8 @@ class Chat implements WebviewViewProvider {
       case "answer":
         return this.asking.answer(message.id, message.optionId);
       case "reject":
-        return this.asking.reject(message.id);
+        await this.asking.reject(message.id);
+        return commands.executeCommand("sidecar.chat.focus");
       case "showQuestion":
         return this.asking.open(message.id, false);
       case "diff":

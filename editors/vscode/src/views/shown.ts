@@ -3,6 +3,7 @@
 import { basename } from "node:path";
 import { commands, DiagnosticSeverity, l10n, languages, type Position, type Range, type SymbolInformation, TabInputText, type TextEditor, type Uri, window, workspace } from "vscode";
 import type { FoundSymbol, Shown, ShownPart } from "./messages";
+import { many } from "../wording";
 
 /** Letters from which on symbols are looked for, and how many are given. */
 const LETTERS = 2;
@@ -41,7 +42,7 @@ export function shownInEditor(): Shown {
   const lines = first === last ? l10n.t("line {0}", first ?? 0) : l10n.t("lines {0}–{1}", first ?? 0, last ?? 0);
   return {
     ...(file && { file: { label: basename(file.path), said: l10n.t("the open file {0}", relative(file)) } }),
-    ...(names.length && { others: { label: l10n.t("{0} more open", names.length), said: l10n.t("the other open files: {0}", names.join(", ")) } }),
+    ...(names.length && { others: { label: file ? l10n.t("{0} more open", names.length) : many(names.length, l10n.t("{0} file open"), l10n.t("{0} files open")), said: l10n.t("the other open files: {0}", names.join(", ")) } }),
     ...(front && first !== undefined && { selection: { label: lines, said: l10n.t("the selection, {0} of {1}", lines, relative(front.document.uri)) } }),
   };
 }
