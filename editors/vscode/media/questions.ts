@@ -68,7 +68,11 @@ export class Questions {
       this.after();
     };
     const sorted = [...options].sort((one, other) => Number(other.kind in LOOKS) - Number(one.kind in LOOKS));
-    const buttons = sorted.map(({ optionId, name, kind }) => button(visible(name), () => answer(optionId), undefined, LOOKS[kind] ?? "link"));
+    const buttons = sorted.map(({ optionId, name, kind }) => {
+      const made = button(visible(name), () => answer(optionId), undefined, LOOKS[kind] ?? "link");
+      if (kind.endsWith("_always") && name.startsWith("Always ")) made.title = l10n.t("Until the session is closed. For good: a rule in the setting sidecar.permissions.");
+      return made;
+    });
     if (options.some(({ kind }) => kind === "reject_once")) buttons.push(button(l10n.t("Reject and say why…"), () => this.send({ type: "reject", id }), undefined, "link"));
     if (hunks.length) buttons.push(button(l10n.t("Open diff"), () => this.send({ type: "showQuestion", id }), undefined, "link"));
     return el(

@@ -130,6 +130,8 @@ const steps = {
     }
     await view.pictures("asking-narrow", "dark", "light");
     await page.setViewportSize({ width: 400, height: 760 });
+    const until = await page.locator(".question button").evaluateAll((all) => all.filter(({ title }) => title.startsWith("Until the session is closed")).map(({ textContent }) => textContent));
+    assert.ok(until.length > 0 && until.every((name) => name.startsWith("Always ")), "how long it holds");
     await input.focus();
     await view.tabTo("Allow once", "Shift+Tab");
     await page.keyboard.press("Enter");
