@@ -83,7 +83,7 @@ async def _diff(words: str, wrapped: WrappedSession) -> str:
 
 
 async def _meter(_: str, wrapped: WrappedSession) -> str:
-    return context_gauge.said(wrapped.gauge)
+    return context_gauge.said(wrapped.gauge_asked_for())
 
 
 _Answer: TypeAlias = Callable[[str, WrappedSession], Awaitable[str]]

@@ -50,6 +50,8 @@ WRAPPED = "wrapped"
 """The setting that names the agent's session, behind ours: copies of ours are not the agent's."""
 QUIET = 0.1
 """Seconds without a message after which the agent is not ahead, with what its next call writes."""
+SMALL = 24_000
+"""Tokens; a window that these fill so far that the user is warned has no agent's model."""
 PAGE, MOST_PAGES = 100, 20
 """Sessions looked through for one that the agent loads."""
 MOST_NOTED = 5
@@ -170,9 +172,17 @@ class WrappedSession:
         self.gauge = settled(gauge, self.gauge)
 
     def _estimated(self) -> ContextGauge:
-        state = self.state
-        used = state.view.size(state.log).total
-        return ContextGauge(used, state.models.info(self.model).window)
+        used = self.state.view.size(self.log).total
+        return ContextGauge(used, self._window() if used > SMALL else 0)
+
+    def _window(self) -> int:
+        """Other vendors' take 8 MiB to know."""
+        return self.state.models.info(self.model).window
+
+    def gauge_asked_for(self) -> ContextGauge:
+        """With the window, where that is looked up."""
+        gauge = self.gauge
+        return gauge if gauge.reported or not gauge.used else replace(gauge, size=self._window())
 
     async def look(self) -> None:
         """Remembers the files as they are now, unless the log knows an earlier state."""

@@ -1,10 +1,12 @@
 """Where recorders live in a test."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.plain import PlainClient
+from tests.e2e.resident import SHARED
 from tests.wrap.homes import end_all, shared_variables
 
 
@@ -24,3 +26,30 @@ def home(request: pytest.FixtureRequest) -> str:
     if request.param == "shared":
         request.getfixturevalue("shared")
     return str(request.param)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "work"
+    made.mkdir()
+    (made / "a.txt").write_text("user")
+    return made
+
+
+@pytest.fixture
+def variables(tmp_path: Path, shared: dict[str, str]) -> dict[str, str]:
+    return {**shared, "SIDECAR_DATA_DIR": str(tmp_path / "data"), "SIDECAR_OFFLINE_PACE": "0.02"}
+
+
+@pytest.fixture
+def window(tmp_path: Path, variables: dict[str, str]) -> Iterator[Callable[[], PlainClient]]:
+    clients: list[PlainClient] = []
+
+    def open_one() -> PlainClient:
+        clients.append(PlainClient(tmp_path / "data", {}, env=variables, arguments=SHARED))
+        clients[-1].start(model="offline")
+        return clients[-1]
+
+    yield open_one
+    for client in clients:
+        client.kill()

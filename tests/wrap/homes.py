@@ -7,9 +7,11 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from tests.e2e.resident import is_gone, until
+from tests.e2e.resident import about, is_gone, until
+from tests.wrap.desk import Editor
 
 LINGER = "60"
+EDIT = "!t.edit('a.txt', 'agent')"
 
 
 def shared_variables(folder: Path) -> dict[str, str]:
@@ -52,3 +54,14 @@ def end_all(variables: dict[str, str]) -> None:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         until(partial(is_gone, pid))
+
+
+def ready(editor: Editor, folder: Path) -> str:
+    session = editor.begin(folder)
+    assert editor.command(session, "/meter").startswith("Context")
+    return session
+
+
+def listed(variables: dict[str, str]) -> list[str]:
+    """Our ids of the sessions that are recorded."""
+    return [one["sessionId"] for one in about(variables)["sessions"] if one["wrapped"]]

@@ -4,59 +4,19 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, sleep
+from time import sleep
 from typing import Any
 
 import pytest
 
-from tests.e2e.plain import PlainClient, Refused
-from tests.e2e.resident import SHARED, about, command, found, is_gone, prompt, until
+from tests.e2e.plain import PlainClient
+from tests.e2e.resident import about, command, found, is_gone, until
 from tests.wrap.desk import Editor, agent, opened
-from tests.wrap.homes import recorders, variables_of
+from tests.wrap.homes import EDIT, listed, ready, recorders, variables_of
 
 pytestmark = pytest.mark.long
-
-EDIT = "!t.edit('a.txt', 'agent')"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "work"
-    made.mkdir()
-    (made / "a.txt").write_text("user")
-    return made
-
-
-@pytest.fixture
-def variables(tmp_path: Path, shared: dict[str, str]) -> dict[str, str]:
-    return {**shared, "SIDECAR_DATA_DIR": str(tmp_path / "data"), "SIDECAR_OFFLINE_PACE": "0.02"}
-
-
-@pytest.fixture
-def window(tmp_path: Path, variables: dict[str, str]) -> Iterator[Callable[[], PlainClient]]:
-    clients: list[PlainClient] = []
-
-    def open_one() -> PlainClient:
-        clients.append(PlainClient(tmp_path / "data", {}, env=variables, arguments=SHARED))
-        clients[-1].start(model="offline")
-        return clients[-1]
-
-    yield open_one
-    for client in clients:
-        client.kill()
-
-
-def ready(editor: Editor, folder: Path) -> str:
-    session = editor.begin(folder)
-    assert editor.command(session, "/meter").startswith("Context")
-    return session
-
-
-def listed(variables: dict[str, str]) -> list[str]:
-    """Our ids of the sessions that are recorded."""
-    return [one["sessionId"] for one in about(variables)["sessions"] if one["wrapped"]]
 
 
 def test_agents_and_windows_share_a_daemon_that_tells_them_apart(
@@ -78,113 +38,6 @@ def test_agents_and_windows_share_a_daemon_that_tells_them_apart(
         other.process.kill()
         until(lambda: about(variables)["wrappedAgents"] == 0)
     assert listed(variables) == []
-
-
-def test_no_tokenizer_is_loaded_for_agents_alone(
-    tmp_path: Path, folder: Path, variables: dict[str, str], window: Callable[[], PlainClient]
-) -> None:
-    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
-        session = ready(editor, folder)
-        editor.prompt(session, EDIT)
-        editor.command(session, "/meter")
-        (pid,) = recorders(editor.process.pid)
-        maps = Path(f"/proc/{pid}/maps")
-        assert "tiktoken" not in maps.read_text()
-        window().request("session/new", {"cwd": str(folder)})
-        assert "tiktoken" in maps.read_text()
-
-
-def test_no_window_of_the_daemon_writes_what_is_recorded(
-    tmp_path: Path, folder: Path, variables: dict[str, str], window: Callable[[], PlainClient]
-) -> None:
-    client = window()
-    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
-        theirs = ready(editor, folder)
-        (ours,) = listed(variables)
-        for number in range(2):
-            given = {"sessionId": ours}
-            blocks = [{"type": "text", "text": "hello"}]
-            for method, params in (
-                ("session/prompt", {**given, "prompt": blocks}),
-                ("session/rename", {**given, "title": "mine"}),
-                ("session/delete", {**given, "force": True}),
-                ("session/archive", given),
-                ("checkpoint/restore", {**given, "scope": "files"}),
-            ):
-                with pytest.raises(Refused, match=r"another window|open in a window"):
-                    client.request(method, params)
-            client.request("session/load", given)
-            editor.prompt(theirs, EDIT if number == 0 else "hello")
-            editor.command(theirs, "/meter")
-        # What passed since the window has it open is read with the next request.
-        client.request("session/load", given)
-        assert "a.txt" in str(client.notifications)
-        editor.command(theirs, "/rollback 2")
-        assert (folder / "a.txt").read_text() == "user"
-        editor.close()
-    until(lambda: listed(variables) == [])
-    assert client.result(prompt(client, ours, "hello"))["stopReason"] == "end_turn"
-
-
-def test_a_session_that_a_window_has_is_not_recorded_on(
-    tmp_path: Path, folder: Path, variables: dict[str, str], window: Callable[[], PlainClient]
-) -> None:
-    heard, data, client = tmp_path / "heard", tmp_path / "data", window()
-    with opened(agent(heard, loadSession=True), data) as editor:
-        theirs = ready(editor, folder)
-        editor.prompt(theirs, EDIT)
-        editor.command(theirs, "/meter")
-        (ours,) = listed(variables)
-        editor.close()
-    until(lambda: listed(variables) == [])
-    client.request("session/load", {"sessionId": ours})
-    assert client.result(prompt(client, ours, "mine"))["stopReason"] == "end_turn"
-    with opened(agent(heard, loadSession=True), data) as editor:
-        editor.ask("initialize", protocolVersion=1)
-        editor.ask("session/load", sessionId=theirs, cwd=str(folder), mcpServers=[])
-        editor.command(theirs, "/meter")
-        editor.prompt(theirs, "theirs")
-        editor.command(theirs, "/meter")
-        assert ours not in listed(variables)
-        assert len(listed(variables)) == 1
-        assert client.result(prompt(client, ours, "mine, too"))["stopReason"] == "end_turn"
-
-
-FLOODS = {
-    "words": "![t.say('x y ' * 1000) for _ in range(13_000)]",
-    "tokens": "![t.say('word ') for _ in range(230_000)]",
-    "diffs": (
-        "!old, new = ('\\n'.join(map(str, range(n, n + 140_000))) for n in (0, 60_000));"
-        "[t.update('tool_call_update', toolCallId=t.begin('Edit', 'edit'), status='completed',"
-        " content=[{'type': 'diff', 'path': str(t.cwd / 'b.txt'), 'oldText': old, 'newText': new}])"
-        " for _ in range(26)]"
-    ),
-}
-"""Some fifty megabytes each."""
-
-
-@pytest.mark.parametrize("kind", FLOODS)
-def test_a_window_works_on_beside_an_agents_flood(
-    kind: str, tmp_path: Path, folder: Path, variables: dict[str, str], window: Callable[[], Any]
-) -> None:
-    client, waited = window(), list[float]()
-    mine = client.request("session/new", {"cwd": str(tmp_path / "work")})["sessionId"]
-    client.result(prompt(client, mine, "say one"))
-    with opened(agent(tmp_path / "heard"), tmp_path / "data") as editor:
-        session = ready(editor, folder)
-        block = {"type": "text", "text": FLOODS[kind]}
-        number = editor.send("session/prompt", sessionId=session, prompt=[block])
-        turn = prompt(client, mine, "say two")
-        ended = f'"id": {number}, "result"'.encode()
-        while len(waited) < 30 or ended not in editor.came[-3000:]:
-            begun = monotonic()
-            client.request("daemon/status")
-            waited.append(monotonic() - begun)
-        assert client.result(turn)["stopReason"] == "end_turn"
-        assert len(editor.came) > 40_000_000
-        assert editor.command(session, "/meter").startswith("Context")
-    assert sorted(waited)[len(waited) * 19 // 20] < 0.1, waited
-    assert max(waited) < 0.6, waited
 
 
 def test_a_stopped_daemon_has_recorded_all_and_the_agent_goes_on(
