@@ -74,24 +74,29 @@ def look_around(root: Path, variables: Mapping[str, str]) -> None:
     naming(real, real, variables)
 
 
-def asked_each_time(path: str, root: Path, variables: Mapping[str, str]) -> str:
-    """Says why an edit in `root` is refused, or asked about whatever is allowed; "" for others.
-
-    Blocks.
-    """
+def edit_of(path: str, root: Path, variables: Mapping[str, str]) -> Access:
+    """Finds the access of an edit in `root`; `problem`: one that is refused. Blocks."""
     try:
         place = locate(path, root)
+        refuse_git(place)
     except BadRequest as error:
-        return error.message.rstrip(".")
-    if not place.inside or in_git(place.real):
-        return "it belongs to git" if place.inside else "it leads out of the folder"
-    found = Access("edit", "", (str(place.real),), shown=(place.shown,))
+        return Access("edit", path, problem=error.message)
+    found = Access("edit", path, (str(place.real),), shown=(place.shown,))
+    if not place.inside:
+        return replace(found, problem="It leads out of the folder.")
     found = _writing(found, (path,), [place.real], root, root, variables)
-    if found.held:
-        return f"it {found.held}"
+    known = {place.shown, str(place.real)}
+    return replace(found, spelt=tuple(n for n in spelt_names(path, root) if n not in known))
+
+
+def asked_each_time(found: Access) -> str:
+    """Says why an edit is refused, or asked about whatever is allowed; "" for others."""
     names = (*found.shown, *found.linked)
-    odd = not all(is_ordinary(name) or are_settings(name) for name in names)
-    return runs_later_as(found.shown, found.linked) or (f"it is {ODD}" if odd else "")
+    if found.problem or found.held:
+        return found.problem or f"It {found.held}."
+    if later := runs_later_as(found.shown, found.linked):
+        return f"{later[0].upper()}{later[1:]}."
+    return "" if all(is_ordinary(n) or are_settings(n) for n in names) else f"It is {ODD}."
 
 
 def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:

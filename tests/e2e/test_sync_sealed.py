@@ -132,8 +132,9 @@ def test_files_that_may_go_encrypted_do_not_go_legibly(
     ada.leave()
     ada.options = {}
     ada.say(ada.new(), "create made.txt with `two`")
+    assert not ada.sync(agree="")["agreed"]
     # Who agrees without a word of files agrees to none.
-    done = ada.sync(agree="") if legible_before else ada.sync()
+    done = ada.sync()
     assert [one["files"] for one in done["sent"]] == [0]
     ada.leave()
     ada.options = keys("ada")

@@ -1,7 +1,7 @@
 """Permission rules and questions."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.parts import JsonObject, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.tools.access import asked_each_time, edit_of
+from sidecar.tools.builtin_tools import BUILTIN
 from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules, decide, remember
 from sidecar.tools.rules.rules_as_called import as_called
 from sidecar.tools.tool_contract import Access, PermissionOption
@@ -73,6 +75,19 @@ class Permissions:
     def configure(self, rules: Rules) -> None:
         """Replaces configured rules, keeping the user's answers."""
         self._book.configured = rules
+
+    def why_not_restored(self, path: str, variables: Mapping[str, str], *, trusted: bool) -> str:
+        """Says why a session from elsewhere does not have a file written: no edit would be unasked.
+
+        Blocks.
+        """
+        if not trusted:
+            return "This folder is not trusted."
+        found, rules = edit_of(path, self._root, variables), as_called(self._book.rules, self._root)
+        if why := asked_each_time(found):
+            return why
+        answers = (decide(spec, found, rules, trusted) for spec in BUILTIN if spec.kind == "edit")
+        return "A rule of yours rejects it." if any(isinstance(a, Refuse) for a in answers) else ""
 
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool

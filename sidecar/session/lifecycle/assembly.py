@@ -37,7 +37,6 @@ from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.view_history import Views
 from sidecar.session.view.whole_view import take_rest
 from sidecar.store.format.log_records import OURS, ImportedRecord, OptionRecord
-from sidecar.tools.access import asked_each_time
 from sidecar.tools.rules.permission import Rules
 from sidecar.workspace.variables import shed_import_paths
 
@@ -173,14 +172,12 @@ def rollback_of(
     conversation = ConversationPlans(
         log, state.view, state.views, state.channel, state.clock, price
     )
-    root, variables = Path(log.row.cwd), state.environment.workspaces.variables
-    files = FilePlans(
-        tracking,
-        state.buffers,
-        rows,
-        checkpoints.differences,
-        lambda path: asked_each_time(path, root, variables),
-    )
+
+    def guarded(path: str) -> str:
+        variables, trusted = state.environment.workspaces.variables, state.trust.granted
+        return state.permissions.why_not_restored(path, variables, trusted=trusted)
+
+    files = FilePlans(tracking, state.buffers, rows, checkpoints.differences, guarded)
     return Rollback(state.environment, log, conversation, files, checkpoints, host, prompts, gate)
 
 

@@ -38,7 +38,7 @@ _NO_HUNK = (
     "these are not hunks of what a dry run foresees for this one file: it may have changed since, "
     "so ask with dryRun again"
 )
-FOREIGN = "The session came from elsewhere, so this is not written:"
+FOREIGN = "The session came from elsewhere, so this is not written."
 TAB = "It is open in the editor: close its tab, for saving it would make the file again."
 
 
@@ -212,7 +212,7 @@ def _without(
     why = {path: said for path in acts if (said := guarded(os.fsdecode(path)))}
     actions = tuple(one for one in plan.actions if one.path not in why)
     fates = (
-        Fate(one.path, "skipped", f"{FOREIGN} {why[one.path]}.") if one.path in why else one
+        Fate(one.path, "skipped", f"{FOREIGN} {why[one.path]}") if one.path in why else one
         for one in plan.fates
     )
     return RestorePlan(actions, tuple(fates))

@@ -39,8 +39,10 @@ class KnownRemote:
         one = frozenset({folder})
         files = one if snapshots else frozenset[str]()
         if sealed:
+            # Who wants it encrypted is asked before anything goes legibly again.
+            legible = replace(self, folders=self.folders - one, snapshots=self.snapshots - one)
             files |= self.sealed_snapshots
-            return replace(self, sealed=self.sealed | one, sealed_snapshots=files)
+            return replace(legible, sealed=self.sealed | one, sealed_snapshots=files)
         return replace(self, folders=self.folders | one, snapshots=self.snapshots | files)
 
     def without_snapshots(self, folder: str) -> "KnownRemote":

@@ -255,12 +255,19 @@ def keep_history_apart(folder: Path) -> None:
     subprocess.run(apart, cwd=folder, check=True)
 
 
-@pytest.mark.parametrize("place", ["link", "git elsewhere", "hidden folder"])
+@pytest.mark.parametrize(
+    "place", ["link", "git elsewhere", "hidden folder", "rejected", "not trusted"]
+)
 async def test_what_runs_later_here_alone_is_not_brought_back(
     world: World, away: World, tmp_path: Path, things: list[Any], place: str
 ) -> None:
-    """No name tells it: where the folder lies, a link or a history of another name do."""
+    """No name tells it: where the folder lies, a link, a history of another name or a rule do."""
     path = "conf/tasks.json"
+    if place == "rejected":
+        rules = replace(away.config.permissions, reject=("edit_file:conf/*",))
+        away.config, path = replace(away.config, permissions=rules), "conf/new.py"
+    elif place == "not trusted":
+        path, away.config = "new.py", replace(away.config, workspace_trusted=False)
     if place == "hidden folder":
         shutil.rmtree(away.workspace)
         away = World(tmp_path / "third", tmp_path / "home/.vscode", world.time + 1000)
