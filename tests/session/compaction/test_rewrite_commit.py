@@ -71,9 +71,9 @@ async def test_a_caller_that_goes_away_leaves_a_whole_rewrite(desk: Desk) -> Non
     await worker.turns(3)
     write, held = desk.store.write, asyncio.Event()
 
-    def noticed(*changes: Any) -> Any:
+    def noticed(*changes: Any, **given: Any) -> Any:
         held.set()
-        return write(*changes)
+        return write(*changes, **given)
 
     desk.store.write = noticed  # type: ignore[method-assign]
     asked = asyncio.create_task(compact(worker))

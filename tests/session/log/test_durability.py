@@ -56,8 +56,8 @@ async def test_no_number_is_told_before_it_is_reserved_on_disk(world: World) -> 
     async with world.daemon() as again:
         write, reserved = again.store.write, list[asyncio.Future[None]]()
 
-        def follow(*changes: StoreChange) -> asyncio.Future[None]:
-            written = write(*changes)
+        def follow(*changes: StoreChange, **given: Any) -> asyncio.Future[None]:
+            written = write(*changes, **given)
             if isinstance(changes[0], PutSession) and len(changes) == 1:
                 reserved.append(written)
             return written
@@ -265,10 +265,10 @@ class Failing:
         self._write = desk.store.write
         desk.store.write = self  # type: ignore[method-assign,assignment]
 
-    def __call__(self, *changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
+    def __call__(self, *changes: StoreChange, **given: Any) -> "asyncio.Future[None]":
         self.left -= 1
         if self.left >= 0 or not self.full:
-            return self._write(*changes, size=size)
+            return self._write(*changes, **given)
         refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         refused.set_exception(StorageFailed("The disk is full. Free some space.", kind="full"))
         return refused

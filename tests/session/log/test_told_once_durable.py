@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -37,8 +38,8 @@ class SlowDisk:
         desk.store.write = self._late  # type: ignore[method-assign]
         desk.watch = self._see  # type: ignore[method-assign]
 
-    def _late(self, *changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
-        written = self._write(*changes, size=size)
+    def _late(self, *changes: StoreChange, **given: Any) -> "asyncio.Future[None]":
+        written = self._write(*changes, **given)
 
         async def wait() -> None:
             await asyncio.shield(written)
@@ -178,12 +179,12 @@ async def test_what_comes_while_the_turns_end_is_stored_is_a_turn_of_its_own(
     """Else it is answered with that turn's result, and logged only in the next."""
     session, write, late = await desk.open(), desk.store.write, list[asyncio.Task[PromptResult]]()
 
-    def follow(*changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
+    def follow(*changes: StoreChange, **given: Any) -> "asyncio.Future[None]":
         if any(isinstance(c, AppendRecord) and c.record.kind == "turn_ended" for c in changes):
             asked = session.prompt(prompt_of("also this", steer=True))
             late.append(asyncio.ensure_future(asked))
             desk.store.write = write  # type: ignore[method-assign]
-        return write(*changes, size=size)
+        return write(*changes, **given)
 
     desk.store.write = follow  # type: ignore[method-assign]
     desk.script(says("first"), says("second"))

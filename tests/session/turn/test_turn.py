@@ -1,6 +1,7 @@
 """The turn loop."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -338,8 +339,8 @@ async def test_completed_tools_are_durable_before_they_are_shown(desk: Desk) -> 
     original = desk.store.write
     held: list[asyncio.Future[None]] = []
 
-    def slow(*changes: object) -> asyncio.Future[None]:
-        written = original(*changes)  # type: ignore[arg-type]
+    def slow(*changes: object, **given: Any) -> asyncio.Future[None]:
+        written = original(*changes, **given)  # type: ignore[arg-type]
         held.append(written)
         return written
 
