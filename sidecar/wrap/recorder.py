@@ -168,13 +168,14 @@ class Recorder:
         try:
             await wrapped.close()
         finally:
-            self._open.recorded.pop(wrapped.session.id, None)
             try:
                 await _release(wrapped, self._owner)
             except StorageFailed:
                 # On a full disk, say: a daemon that lives on would keep it from all others.
                 begin_beside(self._open, _release_later(wrapped, self._owner))
                 raise
+            finally:
+                self._open.recorded.pop(wrapped.session.id, None)
 
     async def _safely(self, work: Awaitable[None]) -> None:
         try:
@@ -263,7 +264,8 @@ class Recorder:
         owner, agent = self._owner, self._talk.agent or self._agent
         wrapped = None
         if shown.before:
-            wrapped = await found(environment, owner, name, shown.cwd, agent)
+            others = self._open.recorded
+            wrapped = await found(environment, owner, name, shown.cwd, agent, others)
         if shown.source in self._sessions:
             source = self._sessions[shown.source]
             wrapped = await copied(environment, owner, name, source, agent)

@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
+from time import monotonic
 
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import JsonObject, SessionId
@@ -52,6 +53,8 @@ QUIET = 0.1
 """Seconds without a message after which the agent is not ahead, with what its next call writes."""
 SMALL = 24_000
 """Tokens; a window that these fill so far that the user is warned has no agent's model."""
+ENDS_WITHIN = 10.0
+"""Seconds for a recorder that was left to end what it began, such as a going back."""
 PAGE, MOST_PAGES = 100, 20
 """Sessions looked through for one that the agent loads."""
 MOST_NOTED = 5
@@ -280,13 +283,25 @@ async def begun(
 
 
 async def found(
-    environment: Environment, owner: Owner, name: str, cwd: str, agent: str
+    environment: Environment,
+    owner: Owner,
+    name: str,
+    cwd: str,
+    agent: str,
+    others: Container[SessionId],
 ) -> WrappedSession | None:
-    """The newest session of ours for the agent's, unless another process writes it."""
+    """The newest session of ours for the agent's, unless somebody else writes it.
+
+    `others` are recorded in this process; a recorder whose tap was killed may have work to end.
+    """
     row = await _row(environment, name, checked_folder(cwd))
-    ownership = Ownership(environment.store, SessionId("" if row is None else row.id), owner)
-    if row is None or not await ownership.claim():
+    if row is None:
         return None
+    ownership, until = Ownership(environment.store, row.id, owner), monotonic() + ENDS_WITHIN
+    while not await ownership.claim():
+        if row.id not in others or monotonic() > until:
+            return None
+        await asyncio.sleep(QUIET)
     log, _ = await open_log(environment, row.id, writes=True)
     ownership.take()
     wrapped = _wrapped(environment, log, ownership, agent)

@@ -126,6 +126,27 @@ def test_an_agent_of_a_killed_daemon_goes_on_and_says_so_once(
         process.stderr.close()
 
 
+def test_an_agent_that_is_started_again_at_once_goes_on_in_its_session(
+    tmp_path: Path, folder: Path, variables: dict[str, str]
+) -> None:
+    """Whose recorder still goes back in files when its tap is killed."""
+    heard, data = tmp_path / "heard", tmp_path / "data"
+    with opened(agent(heard, loadSession=True), data) as editor:
+        theirs = ready(editor, folder)
+        editor.prompt(theirs, "![t.edit(f'{n}.txt', 'agent') for n in range(800)]")
+        editor.command(theirs, "/checkpoints")
+        ours = listed(variables)
+        block = {"type": "text", "text": "/rollback 1 overwrite"}
+        editor.send("session/prompt", sessionId=theirs, prompt=[block])
+        sleep(0.1)
+    with opened(agent(heard, loadSession=True), data) as editor:
+        editor.ask("initialize", protocolVersion=1)
+        editor.ask("session/load", sessionId=theirs, cwd=str(folder), mcpServers=[])
+        editor.command(theirs, "/meter")
+        assert listed(variables) == ours
+        assert not (folder / "7.txt").exists()
+
+
 def log_of(cwd: Path, variables: dict[str, str]) -> str:
     """What a tap says on stderr, whose agent's session is in a folder."""
     messages = [
