@@ -225,8 +225,8 @@ async def started(place: Place, *, wrapped: bool = True) -> AsyncIterator[Desk]:
                 )
             yield Desk(agent, process, window, about, wrapped)
             done = True
-    except ProcessLookupError:
-        # The SDK ends a process that may just have ended by itself.
+    except (ProcessLookupError, ConnectionResetError):
+        # The SDK ends a process that may just have ended by itself, or was killed.
         if not done:
             raise
     finally:
