@@ -84,6 +84,7 @@ export class ToolCall {
     const state = this.asked ? l10n.t("waits for your permission") : (STATES[this.status] ?? this.status);
     const { failed } = this;
     this.element.dataset["status"] = failed ? "failed" : this.status;
+    this.element.dataset["kind"] = this.kind;
     this.fold.label = [this.label, failed ? (this.end ?? l10n.t("failed")) : state, ...this.words()].join(", ");
     const verb = VERBS[this.kind];
     fill(

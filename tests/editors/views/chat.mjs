@@ -426,6 +426,11 @@ const steps = {
       assert.ok(exitCode ? at > 0.98 : at === 0, `${at}`);
     }
     await view.pictures("failed-command", "dark");
+    const long = `echo ${"a word and ".repeat(20)}`;
+    const begun = { sidecar: { turnId: "t", partId: "long", messageId: "m", seq: 9999, metadata: { exitCode: 1 } } };
+    await view.post(updates([{ sessionUpdate: "tool_call", toolCallId: "long", title: `Run ${long}`, kind: "execute", status: "completed", rawInput: { command: long }, rawOutput: "no", _meta: begun }]));
+    const whole = await page.locator(".tool .target", { hasText: "echo a word" }).evaluate((name) => name.scrollWidth <= name.clientWidth && name.clientHeight > 30);
+    assert.ok(whole, "an unfolded command is read whole");
   },
 
   async "a compaction is told, and can be taken back"() {
