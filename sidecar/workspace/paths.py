@@ -74,13 +74,26 @@ class Place:
     shown: str
 
 
+def led_elsewhere(root: Path) -> str:
+    """Says where a session's folder leads by now, as after a checkout of a link; "" if nowhere."""
+    real = os.path.realpath(root)
+    if real == str(root):
+        return ""
+    return (
+        f"{printable(str(root))} has become a link and leads to {printable(real)}: nothing is read "
+        "or done there. Open that folder itself, or take the link away."
+    )
+
+
 def locate(given: str, root: Path) -> Place:
     """Resolves `given`, absolute or relative to `root`, through every link.
 
     A missing path resolves by its nearest existing parent. Raises BadRequest if empty, too long,
-    invalid, or a loop of links.
+    invalid, a loop of links, or where `root` leads elsewhere by now.
     """
     _check(given)
+    if moved := led_elsewhere(root):
+        raise BadRequest(moved, "input.path")
     joined = _joined(given, root)
     try:
         real = Path(os.path.realpath(joined))
@@ -90,9 +103,7 @@ def locate(given: str, root: Path) -> Place:
         raise BadRequest(f"{given[:200]} cannot be resolved: {why}.", "input.path") from error
     if looped:
         raise BadRequest(f"{given!r} is a link that leads to itself.", "input.path")
-    base = Path(os.path.realpath(root))
-    inside = real.is_relative_to(base)
-    return Place(real, inside, printable(display(real, base)))
+    return Place(real, real.is_relative_to(root), printable(display(real, root)))
 
 
 def _joined(given: str, root: Path) -> Path:

@@ -1,5 +1,6 @@
 """Checks parameters."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from sidecar.tools.mcp.mcp_bounds import (
     MOST_TOOLS,
     schema_size,
 )
+from sidecar.workspace.paths import led_elsewhere
 
 SHOWN = 200
 """Characters of a path repeated in an error."""
@@ -35,6 +37,12 @@ def checked_folder(cwd: str) -> str:
             return resolved(cwd)
     text = f"{cwd!r:.{SHOWN}} is not an existing folder: give an absolute path"
     raise BadRequest(text, "params.cwd")
+
+
+async def check_stays(cwd: str) -> None:
+    """Raises BadRequest where a session's folder leads elsewhere by now."""
+    if moved := await asyncio.to_thread(led_elsewhere, Path(cwd)):
+        raise BadRequest(moved, "params.sessionId")
 
 
 def resolved(cwd: str) -> str:

@@ -15,7 +15,7 @@ from sidecar.core.parts import JsonObject, Message, MessageId, TurnId
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.observation import TurnDone
 from sidecar.session.compaction.session_handoff import with_digests
-from sidecar.session.epochs.session_params import check_fits
+from sidecar.session.epochs.session_params import check_fits, check_stays
 from sidecar.session.history.part_reader import recall_from
 from sidecar.session.history.turn_outcome import ended_event, record_end, result_of
 from sidecar.session.interface import Opened, PromptRequest, PromptResult, Recalled
@@ -262,6 +262,7 @@ class Session:
     async def _turn(self, waiting: Waiting) -> PromptResult:
         """Runs a turn; errors after its beginning become its end."""
         state, untitled = self._state, not self._state.log.row.title
+        await check_stays(state.log.row.cwd)
         await self._instructions.look()
         await self._epochs.follow_tools()
         await self._sync_epoch()

@@ -19,6 +19,7 @@ from sidecar.core.prompt.observation import RestoreDone
 from sidecar.session.changes.path_fates import conflict, files_of, nothing
 from sidecar.session.changes.timeline import Point, Timeline, typed
 from sidecar.session.environment import Environment
+from sidecar.session.epochs.session_params import check_stays
 from sidecar.session.history.checkpoint_list import Checkpoints, named, not_followed
 from sidecar.session.interface import Done, Scope, Wish
 from sidecar.session.log.change_records import sets_to_json, shown
@@ -92,6 +93,7 @@ class Rollback:
 
     async def _go(self, wish: Wish, find: Callable[[Timeline], _Aim | str]) -> Done:
         await self._host.writable(wish.expected_revision)
+        await check_stays(self._log.row.cwd)
         await self._log.whole()
         if self._prompts.busy or self._prompts.turning.locked():
             raise BadRequest(

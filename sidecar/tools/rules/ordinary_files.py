@@ -59,7 +59,7 @@ write where they are told (mypy, tsc, makers of sites)."""
 _COMPILERS = ("tsconfig", "jsconfig")
 """The same; the rest of such a name is free: `tsconfig.build.json`."""
 
-_OF_PROGRAMS = ("bin", "sbin", "libexec", "exe", "script", "scripts")
+_OF_PROGRAMS = ("bin", "sbin", "libexec", "exe", "script", "scripts", "hooks", "cgi-bin")
 """Folders where a name without an ending is a program's: `bin/install`."""
 _PLAIN_NAMES = re.compile(NAMES)
 

@@ -21,6 +21,8 @@ def check_root(root: Path, data_dir: Path, home: Path | None = None) -> Path:
         why = "is the whole file system"
     elif user.is_relative_to(real):
         why = "is or contains your home folder"
+    elif real != root:
+        why = f"has become a link, to {real}"
     elif own.is_relative_to(real) or real.is_relative_to(own):
         why = "contains Sidecar's own data" if own.is_relative_to(real) else "is Sidecar's own data"
     else:

@@ -98,15 +98,6 @@ def test_roots_outside_of_the_home_folder_count_as_a_whole(
     assert decided("write_file", wanted, opened(hidden / "x", context), "write_file") == Allow()
 
 
-def test_a_root_is_judged_behind_its_links(home: Path, context: ToolContext) -> None:
-    opened(home / ".claude", context)
-    (home / "plain").symlink_to(".claude")
-    wanted: Json = {"path": "settings.json", "content": ""}
-    asked = decided("write_file", wanted, replace(context, cwd=home / "plain"), *WIDE)
-    assert isinstance(asked, Ask)
-    assert "lies in .claude" in asked.title
-
-
 def test_rules_for_commands_write_nothing_there(home: Path, context: ToolContext) -> None:
     held, plain = opened(home / ".claude", context), opened(home / "proj", context)
     for rule, command in (
