@@ -95,14 +95,14 @@ def test_an_untrusted_folder_chooses_no_remote(make: Make) -> None:
     session = ada.new()
     ada.say(session, "hello")
     about = {"cwd": str(ada.folder), "agree": str(ada.remote)}
-    with pytest.raises(Refused, match="not trusted, so its configuration chooses none"):
+    with pytest.raises(Refused, match="is not trusted, so its configuration is not asked"):
         ada.client.request("session/sync", about)
     code, said = refused(ada, "origin")
-    assert (code, "whose hooks would run" in said) == (INVALID, True)
+    assert (code, "give the remote's address or path" in said) == (INVALID, True)
     settings = ada.folder / ".sidecar"
     settings.mkdir()
     (settings / "config.toml").write_text(f'[sync]\nremote = "{ada.remote}"\nafter_turns = true\n')
-    with pytest.raises(Refused, match="chooses none"):
+    with pytest.raises(Refused, match="configuration is not asked"):
         ada.client.request("session/sync", about)
     assert refs(ada.remote) == {}
     assert len(ada.sync()["sent"]) == 1

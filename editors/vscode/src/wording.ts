@@ -2,6 +2,7 @@
 
 import type { Meter, Regions } from "sidecar-protocol";
 import { env, l10n } from "vscode";
+import { visibleName } from "./views/visible";
 
 /** The editor's language, as the system's country writes it where that speaks it. */
 const system = new Intl.NumberFormat().resolvedOptions().locale;
@@ -76,6 +77,11 @@ export function many(number: number, one: string, other: string): string {
 /** A title as it is read: what is typed as code stands without its marks. */
 export function plainTitle(title: string): string {
   return title.replace(/(`+)(.+?)\1/g, "$2");
+}
+
+/** A text from elsewhere in a list of VS Code's, where `$(name)` would draw an icon. */
+export function rowText(text: string): string {
+  return visibleName(plainTitle(text)).replace(/\$\(/g, "$ (");
 }
 
 /** The values by key, in the order in which keys first came. */

@@ -34,10 +34,6 @@ class Remote:
     shown: str
     key: str
 
-    @property
-    def is_path(self) -> bool:
-        return self.address.startswith(("/", "file:"))
-
 
 async def remote_for(
     given: str | None, usual: str, folder: str, trusted: bool, variables: Mapping[str, str]
@@ -47,15 +43,16 @@ async def remote_for(
     Raises BadRequest for no such remote, one that git might run, or one that only an untrusted
     folder's configuration names.
     """
-    name = given or usual
-    if not name and not trusted:
-        raise BadRequest(
-            f"say which remote: {folder} is not trusted, so its configuration chooses none", PATH
-        )
-    name = name or USUAL
+    name = given or usual or USUAL
     found = address_of(name, Path(folder))
     if found is not None:
         return found
+    if not trusted:
+        raise BadRequest(
+            f"give the remote's address or path: {folder} is not trusted, so its configuration is "
+            "not asked what a name means",
+            PATH,
+        )
     if not _NAME.fullmatch(name):
         raise _refused(name)
     url = await _configured(name, folder, variables)
@@ -65,12 +62,6 @@ async def remote_for(
         raise BadRequest(
             f"{folder} has no git remote {name!r:.80} with an address that can be used: give an "
             "address or the path of a repository",
-            PATH,
-        )
-    if found.is_path and not trusted:
-        raise BadRequest(
-            f"{folder} is not trusted, and its remote {name!r:.80} is a folder, whose hooks would "
-            f"run: give the path itself ({found.shown}) if you know it",
             PATH,
         )
     return found

@@ -4,7 +4,7 @@ import { l10n, window } from "vscode";
 import type { SessionListRemoteParams, SessionSyncParams, SessionSyncResult } from "sidecar-protocol";
 import type { Daemon } from "../daemon";
 import type { Sessions } from "../sessions";
-import { many, TURNS, when } from "../wording";
+import { many, rowText, TURNS, when } from "../wording";
 import { demand, inform } from "./notify";
 
 const INVALID = -32602;
@@ -25,8 +25,8 @@ export async function openFromElsewhere(daemon: Daemon, sessions: Sessions): Pro
   const [remote, { sessions: found }] = await withRemote({ cwd } as SessionListRemoteParams, (about) => daemon.request("session/listRemote", about));
   if (!found.length) return void inform(l10n.t("No session lies on the remote."));
   const lines = found.map((one) => ({
-    label: one.title || l10n.t("(empty)"),
-    description: `${many(one.turns, ...TURNS)}, ${when(one.updatedAt)}, ${one.folder}`,
+    label: rowText(one.title) || l10n.t("(empty)"),
+    description: `${many(one.turns, ...TURNS)}, ${when(one.updatedAt)}, ${rowText(one.folder)}`,
     ...(one.sessionId && { detail: l10n.t("here already") }),
     one,
   }));
