@@ -42,11 +42,10 @@ from sidecar.wrap.acp_fold import (
     WriteSeen,
 )
 from sidecar.wrap.context_gauge import ContextGauge, settled
-from sidecar.wrap.wrapped_turn import WrappedTurn
+from sidecar.wrap.wrapped_turn import FORMAT, WrappedTurn
 
 logger = logging.getLogger("sidecar.wrap")
 
-FORMAT = "acp"
 WRAPPED = "wrapped"
 """The setting that names the agent's session, behind ours: copies of ours are not the agent's."""
 QUIET = 0.1
@@ -197,15 +196,6 @@ class WrappedSession:
 
     async def history(self, events: Sequence[AcpEvent]) -> None:
         """Takes what the agent says was said before; files were not followed then."""
-        try:
-            await self._replayed(events)
-        finally:
-            # All up to here counts as heard: nobody here saw who typed it.
-            if self.log.messages:
-                source = self.model or None
-                await self.log.writer.commit(ImportedRecord(format=FORMAT, source=source))
-
-    async def _replayed(self, events: Sequence[AcpEvent]) -> None:
         turn: WrappedTurn | None = None
         speaker = ""
         for event in events:

@@ -36,10 +36,16 @@ from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.state import State
 from sidecar.session.turn.prompt_line import user_message
 from sidecar.session.turn.turn import TurnEnd
-from sidecar.store.format.log_records import StepRecord, ToolRecord, TurnStartedRecord
+from sidecar.store.format.log_records import (
+    ImportedRecord,
+    StepRecord,
+    ToolRecord,
+    TurnStartedRecord,
+)
 from sidecar.wrap import call_parts as calls
 from sidecar.wrap.acp_fold import CallSeen, PlanSeen, SpeechSeen
 
+FORMAT = "acp"
 SAVE_EVERY = 0.25
 """Seconds between writes of a text that grows."""
 LOOK_EVERY, PAUSES = 0.5, 20
@@ -89,11 +95,16 @@ class WrappedTurn:
         log.writer.put(message)
         title = log.row.title or first_line([message])
         log.entry.change(turns=log.row.turns + 1, title=title)
-        kept = log.writer.commit(TurnStartedRecord(turn_id=self.turn_id, message_id=message.id))
+        started = TurnStartedRecord(turn_id=self.turn_id, message_id=message.id)
         if self.follows:
+            kept = log.writer.commit(started)
             state.tracking.turn_begins(message.id)
             state.tracking.step = message.id
             await state.tracking.step_opens()
+        else:
+            log.writer.note(started)
+            # At once: all up to here counts as heard, for nobody here saw who typed it.
+            kept = log.writer.commit(ImportedRecord(format=FORMAT, source=self.model or None))
         await kept
 
     def _typed(self, blocks: Sequence[JsonObject]) -> tuple[Part, ...]:

@@ -85,6 +85,14 @@ def prompted(turn: Turn, message: dict[str, Any]) -> None:
     send({"id": message["id"], "result": result})
 
 
+def show_history(turn: Turn) -> None:
+    for number in range(CAN.get("before", 1)):
+        turn.say("said before", "user_message_chunk")
+        turn.say(f"answer {number}")
+    for depth in CAN.get("deep", ()):
+        put(nested(turn.session, depth))
+
+
 def main() -> None:
     sessions: dict[str, str] = {}
     with HEARD.open("ab", buffering=0) as heard:
@@ -102,9 +110,7 @@ def main() -> None:
                 name = params.get("sessionId") or f"s-{os.getpid()}-{len(sessions)}"
                 sessions[name] = params["cwd"]
                 if method == "session/load":
-                    Turn(name, params["cwd"]).say("said before", "user_message_chunk")
-                    for depth in CAN.get("deep", ()):
-                        put(nested(name, depth))
+                    show_history(Turn(name, params["cwd"]))
                 send({"id": number, "result": {"sessionId": name}})
                 if commands := CAN.get("commands"):
                     listed = [{"name": one, "description": one} for one in commands]

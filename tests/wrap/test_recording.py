@@ -2,14 +2,17 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from time import sleep
 
 import pytest
 import zstandard
 
 from tests.wrap.desk import Editor, agent, opened
+from tests.wrap.homes import recorders
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("home")]
 
@@ -130,14 +133,40 @@ def test_what_the_agent_says_was_said_counts_as_heard(
         editor.prompt("s-old", "typed here")
         settle(editor, "s-old")
         editor.close()
-    (session,) = sessions(data)
-    sidecar(data, "export", session, str(tmp_path / "out"))
-    packed = (tmp_path / "out").read_bytes()
-    plain = zstandard.ZstdDecompressor().decompressobj().decompress(packed)
-    lines = map(json.loads, plain.splitlines())
-    kinds = [line["record"]["kind"] for line in lines if "record" in line]
-    began = [at for at, kind in enumerate(kinds) if kind == "turn_started"]
-    marks = [at for at, kind in enumerate(kinds) if kind == "imported"]
+    began, marks = beginnings(data)
     # Behind the last mark stands what a person typed here.
     assert len(began) == 2
     assert began[0] < marks[-1] < began[1]
+
+
+@pytest.mark.parametrize("after", [0.3, 0.6, 1.2])
+def test_so_does_what_a_killed_recorder_had_of_it(
+    tmp_path: Path, folder: Path, after: float
+) -> None:
+    data, heard = tmp_path / "data", tmp_path / "heard"
+    with opened(agent(heard, loadSession=True, before=3000), data) as editor:
+        editor.ask("initialize", protocolVersion=1)
+        editor.send("session/load", sessionId="s-old", cwd=str(folder), mcpServers=[])
+        while not sessions(data):
+            sleep(0.05)
+        sleep(after)
+        for pid in recorders(editor.process.pid):
+            os.kill(pid, signal.SIGKILL)
+        editor.close()
+    began, marks = beginnings(data)
+    assert began
+    assert began[-1] < marks[-1]
+
+
+def beginnings(data: Path) -> tuple[list[int], list[int]]:
+    """Where in the one session's log turns begin, and where it says that all before was heard."""
+    (session,) = sessions(data)
+    out = data.with_name("out")
+    sidecar(data, "export", session, str(out))
+    plain = zstandard.ZstdDecompressor().decompressobj().decompress(out.read_bytes())
+    lines = map(json.loads, plain.splitlines())
+    kinds = [line["record"]["kind"] for line in lines if "record" in line]
+    began, marks = (
+        [at for at, kind in enumerate(kinds) if kind == one] for one in ("turn_started", "imported")
+    )
+    return began, marks
