@@ -4,6 +4,7 @@ import { l10n } from "vscode";
 import type { FromChat, Question } from "../src/views/messages";
 import { type Hunk, unified } from "../src/views/hunks";
 import { says } from "../src/views/visible";
+import { answerName } from "../src/wording";
 import { diffLines } from "./diff";
 import { button, el, fill, say, visible } from "./dom";
 import { icon } from "./icons";
@@ -69,7 +70,7 @@ export class Questions {
     };
     const sorted = [...options].sort((one, other) => Number(other.kind in LOOKS) - Number(one.kind in LOOKS));
     const buttons = sorted.map(({ optionId, name, kind }) => {
-      const made = button(visible(name), () => answer(optionId), undefined, LOOKS[kind] ?? "link");
+      const made = button(visible(answerName(name)), () => answer(optionId), undefined, LOOKS[kind] ?? "link");
       if (kind.endsWith("_always") && name.startsWith("Always ")) made.title = l10n.t("Until the session is closed. For good: a rule in the setting sidecar.permissions.");
       return made;
     });

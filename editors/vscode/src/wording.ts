@@ -79,6 +79,28 @@ export function plainTitle(title: string): string {
   return title.replace(/(`+)(.+?)\1/g, "$2");
 }
 
+/** The daemon's answers to its questions; one that names a rule or a folder reads as the daemon has it. */
+const ANSWERS = new Map([
+  ["Allow once", l10n.t("Allow once")],
+  ["Reject", l10n.t("Reject")],
+  ["Always allow this tool", l10n.t("Always allow this tool")],
+  ["Always allow this path", l10n.t("Always allow this path")],
+  ["Always allow exactly this", l10n.t("Always allow exactly this")],
+  ["Always reject this tool", l10n.t("Always reject this tool")],
+  ["Always reject this path", l10n.t("Always reject this path")],
+  ["Always reject exactly this", l10n.t("Always reject exactly this")],
+  ["Do not trust it", l10n.t("Do not trust it")],
+  ["Trust it for now", l10n.t("Trust it for now")],
+  ["Trust this folder", l10n.t("Trust this folder")],
+  ["Let it continue", l10n.t("Let it continue")],
+  ["Stop this turn", l10n.t("Stop this turn")],
+  ["Do not ask again in this session", l10n.t("Do not ask again in this session")],
+]);
+
+export function answerName(name: string): string {
+  return ANSWERS.get(name) ?? name;
+}
+
 /** A text from elsewhere in a list of VS Code's, where `$(name)` would draw an icon. */
 export function rowText(text: string): string {
   return visibleName(plainTitle(text)).replace(/\$\(/g, "$ (");

@@ -34,6 +34,7 @@ const steps = {
     const [sizes, compact] = await Promise.all([page.locator(".sizes"), page.getByRole("button", { name: "Compact" })].map((each) => each.boundingBox()));
     assert.ok(sizes.y + sizes.height <= compact.y + 1 || sizes.x + sizes.width <= compact.x + 1, "nothing covers the figures in the narrowest bar");
     assert.ok(await page.locator(".sizes").evaluate((element) => element.scrollWidth <= element.clientWidth));
+    assert.deepEqual(await page.locator(".legend li, .facts > div").evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)), [], "nothing stands beyond the edge");
     await view.pictures("narrow", "dark");
     await page.setViewportSize({ width: 400, height: 760 });
     const colours = new Set();

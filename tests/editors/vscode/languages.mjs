@@ -109,7 +109,7 @@ await play(desk, {
     await question.waitFor();
     await desk.tab(t("{0}: may this be changed?", "a.txt")).waitFor();
     await pictures(chat, "question");
-    await question.getByRole("button", { name: "Allow once" }).click();
+    await question.getByRole("button", { name: t("Allow once") }).click();
     await ended(chat, 1);
     await chat.getByText(t("{0} file changed", "1")).waitFor();
     await say(chat, "run `ls; exit 3`");
@@ -118,7 +118,7 @@ await play(desk, {
     await desk.run("Show Explorer", "View");
     await page.locator(".notification-list-item", { hasText: t("Show…") }).waitFor();
     await desk.picture("notification");
-    await (await openChat()).getByRole("button", { name: "Allow once" }).click();
+    await (await openChat()).getByRole("button", { name: t("Allow once") }).click();
   },
 
   async "what was answered"() {

@@ -2,6 +2,7 @@
 
 import type { PermissionOption, PermissionToolCall, SessionRequestPermissionParams } from "sidecar-protocol";
 import { type CancellationToken, l10n, ProgressLocation, window } from "vscode";
+import { answerName } from "../wording";
 import { demand, plain, warn } from "./notify";
 import { says, visible } from "./visible";
 
@@ -28,11 +29,11 @@ async function choose(toolCall: PermissionToolCall, options: PermissionOption[])
   const { question, whole } = briefly(toolCall);
   // A notification has room for few buttons: what holds for once stands there, the rest behind the last.
   const short = options.filter(({ kind }) => kind.endsWith("_once"));
-  const buttons = [...short.map(({ name }) => name), ...(short.length < options.length ? [MORE] : [])];
+  const buttons = [...short.map(({ name }) => answerName(name)), ...(short.length < options.length ? [MORE] : [])];
   const detail = `${toolCall.title ?? l10n.t("a tool")}\n\n${JSON.stringify(toolCall.rawInput ?? {}, null, 2)}`;
   const chosen = await (whole ? warn(question, ...buttons) : demand(l10n.t("Sidecar: may this run?"), detail, ...buttons));
-  if (chosen !== MORE) return short.find(({ name }) => name === chosen)?.optionId;
-  const lines = options.map(({ name, optionId }) => ({ label: visible(name), optionId }));
+  if (chosen !== MORE) return short.find(({ name }) => answerName(name) === chosen)?.optionId;
+  const lines = options.map(({ name, optionId }) => ({ label: visible(answerName(name)), optionId }));
   return (await window.showQuickPick(lines, { title: visible(question), ignoreFocusOut: true }))?.optionId;
 }
 
@@ -50,7 +51,7 @@ export function notice(toolCall: PermissionToolCall, options: PermissionOption[]
   const offered = whole || seen ? options : options.filter(({ kind }) => kind === "reject_once");
   // An open bracket would make the words behind it, and so a model's, part of the first link.
   const safe = plain(question).replace(/\[(?=[^\]]*$)/g, "［");
-  const links = offered.map(({ name, optionId }) => `[${plain(name).replace(/[[\]]/g, "")}](${link(optionId)})`).join(" · ");
+  const links = offered.map(({ name, optionId }) => `[${plain(answerName(name)).replace(/[[\]]/g, "")}](${link(optionId)})`).join(" · ");
   let close = () => {};
   const gone = new Promise<void>((done) => (close = done));
   void window.withProgress({ location: ProgressLocation.Notification, title: `${safe} ${links}`, cancellable: SHOW }, (_, token) => {
