@@ -29,7 +29,8 @@ from sidecar.workspace.variables import absolute_path
 
 MOST_PAGES = 20
 """Pages of tools read per server."""
-_MODULE = re.compile(r"-[bBdEhiIOPqRsSuvVx]*[mc]")
+_MODULE = re.compile(r"(?:^|[\s'\"])-[bBdEhiIOPqRsSuvVx]*[mc]")
+"""Options of Python's, in a shell's text, too."""
 """Python's options for a module and for code, which other letters may precede."""
 
 
@@ -154,9 +155,9 @@ def _started(command: Sequence[str]) -> Sequence[str]:
 def _environment(server: McpServer) -> dict[str, str]:
     """Keeps the workspace's files out of `python -m` and PATH.
 
-    A workspace module as server needs `PYTHONSAFEPATH = ""`.
+    A workspace module as server needs `PYTHONSAFEPATH = ""`; Python before 3.11 knows none.
     """
-    safe = {"PYTHONSAFEPATH": "1"} if any(map(_MODULE.match, server.command)) else {}
+    safe = {"PYTHONSAFEPATH": "1"} if any(map(_MODULE.search, server.command)) else {}
     given = {**safe, **server.environment}
     # With an empty PATH the current folder would be searched.
     path = absolute_path(given) or absolute_path({"PATH": os.defpath})

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import shlex
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -103,9 +104,15 @@ async def test_servers_of_like_names_are_told_apart(tmp_path: Path) -> None:
             assert (await servers.call("one", tool.name, {"word": "it"})).text == "it means 42"
 
 
-@pytest.mark.parametrize("option", [("-m", "{}"), ("-um", "{}"), ("-m{}",), ("-sBm{}",)])
+@pytest.mark.parametrize(
+    ("shell", "option"),
+    [
+        *(((), option) for option in (("-m", "{}"), ("-um", "{}"), ("-m{}",), ("-sBm{}",))),
+        *((shell, ("-m", "{}")) for shell in (("bash", "-lc"), ("sh", "-ec"), ("env", "-S"))),
+    ],
+)
 async def test_a_servers_module_is_not_taken_from_the_workspace(
-    tmp_path: Path, option: tuple[str, ...]
+    tmp_path: Path, option: tuple[str, ...], shell: tuple[str, ...]
 ) -> None:
     ran = tmp_path / "ran"
     for name in ("mcp", "tests"):
@@ -114,6 +121,8 @@ async def test_a_servers_module_is_not_taken_from_the_workspace(
         (tmp_path / "work" / name / "__init__.py").write_text(run)
     root = str(Path(SERVER).parents[2])
     module = (sys.executable, *(word.format("tests.fakes.mcp_server") for word in option))
+    # A relative file has it start in the workspace.
+    module = (*shell, f"{shlex.join(module)} notes.db") if shell else (*module, "notes.db")
     async with running() as servers:
         server = McpServer("notes", module, {"MEANING": "42", "PYTHONPATH": root})
         servers.provide("one", [server], here(tmp_path / "work"))
