@@ -26,7 +26,15 @@ _MOST_ASKED = 400_000
 """Characters of a change shown whole in a question."""
 _LEAD = 1000
 """Characters shown before a difference in a text that is cut."""
-_MARK = "\ufeff"
+_MARK, _LOST = "\ufeff", "\ufffd"
+_NO_TEXT = (
+    "{path} is no text, or too long to be read whole, so nobody could see what would go: it is not "
+    "replaced. Write another file, or move this one away first."
+)
+_KEPT_BYTES = (
+    "{path} has bytes that are no UTF-8. They are read as \ufffd, and would be lost by writing "
+    "that. Use edit_file, which keeps them."
+)
 
 _Texts: TypeAlias = tuple[str | None, str]
 """Before and after an edit; before, `None` for no file."""
@@ -82,9 +90,14 @@ def _block(place: Place, removed: str | None, added: str, most: int) -> Json:
 
 
 def _comparable(before: str, after: str) -> tuple[str, str]:
-    """Returns both texts as shown; if line ends are mixed, CRLF stays visible."""
+    """Returns both texts as shown: with CRLF if line ends are mixed, a mark that one alone has."""
     both = before + after
-    if both.count("\r\n") in (0, both.count("\n")):
+    marked = before.startswith(_MARK), after.startswith(_MARK)
+    if marked in ((True, False), (False, True)):
+        before, after = (_MARK + text for text in (before, after))
+    # In a text without lines nothing says which ends are usual.
+    usual = "\n" in before or "\r\n" not in after
+    if usual and both.count("\r\n") in (0, both.count("\n")):
         return legible(before), legible(after)
     return legible(before.replace("\r\n", "\r\r\n")), legible(after.replace("\r\n", "\r\r\n"))
 
@@ -104,8 +117,14 @@ async def _place(given: JsonObject, context: ToolContext) -> Place:
 
 async def _rewritten(given: JsonObject, place: Place, context: ToolContext) -> _Texts:
     content = inputs.text(given, "content")
-    found = await text_now(place.real, context)
+    try:
+        found = await text_now(place.real, context)
+    except BadRequest as error:
+        # No question could show what would go.
+        raise BadRequest(_NO_TEXT.format(path=place.shown), "input.path") from error
     before = found or ""
+    if _LOST in content and _LOST not in before and _LOST in legible(before):
+        raise BadRequest(_KEPT_BYTES.format(path=place.shown), "input.content")
     if "\r" not in content:
         content = content.replace("\n", newline(before))
     if before.startswith(_MARK):

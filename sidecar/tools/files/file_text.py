@@ -37,13 +37,10 @@ async def current_text(real: Path, context: ToolContext) -> str:
 
 
 async def text_now(real: Path, context: ToolContext) -> str | None:
-    """Returns `None` for no file, "" for one without text. Raises OSError."""
+    """Returns `None` for no file. Raises BadRequest for one without text, OSError."""
     if not await asyncio.to_thread(_exists, real):
         return None
-    try:
-        return await current_text(real, context)
-    except BadRequest:
-        return ""
+    return await current_text(real, context)
 
 
 async def change_text(

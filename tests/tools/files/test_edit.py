@@ -147,6 +147,41 @@ async def test_bytes_that_are_no_utf8_survive_an_edit(root: Path, context: ToolC
     assert (root / "a").read_bytes() == b"caf\xe9 au lait, no sugars please"
 
 
+@pytest.mark.parametrize(
+    ("held", "content", "said"),
+    [
+        (bytes(range(256)) * 400, "hi\n", "nobody could see what would go"),
+        ("a;b\n1;2\n".encode("utf-16"), "hi\n", "nobody could see what would go"),
+        (b"line of text\n" * 1_400_000, "hi\n", "nobody could see what would go"),
+        ("/* Größe, which is kept */\nend=1\n".encode("latin-1") * 9,
+         "/* Gr\ufffd\ufffde, which is kept */\nend=2\n" * 9, "Use edit_file"),
+    ],
+    ids=["binary", "UTF-16", "long", "Latin-1"],
+)  # fmt: skip
+async def test_what_no_question_could_show_is_not_replaced(
+    root: Path, context: ToolContext, held: bytes, content: str, said: str
+) -> None:
+    (root / "a").write_bytes(held)
+    answer = await write(context, "a", content)
+    assert answer.is_error
+    assert said in answer.text
+    assert (root / "a").read_bytes() == held
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("SAFE=1\nA=1\n", "\ufeffSAFE=1\nA=2\n"), (None, "A=1\r\nB=2\r\n"), ("", "A=1\r\n")],
+)
+async def test_a_question_shows_a_mark_or_line_ends_that_come_by_it(
+    root: Path, context: ToolContext, before: str | None, after: str
+) -> None:
+    if before is not None:
+        (root / "a").write_text(before)
+    shown = await foreseen("write_file", {"path": "a", "content": after}, context)
+    assert ("\ufeff" in str(shown) or "\\ufeff" in str(shown)) == after.startswith("\ufeff")
+    assert ("\\r" in str(shown)) == ("\r" in after)
+
+
 async def test_a_file_is_made_changed_or_left_as_it_is(root: Path, context: ToolContext) -> None:
     answer = await write(context, "deep/er/new.txt", "a\nb\n")
     assert (root / "deep/er/new.txt").read_text() == "a\nb\n"
@@ -166,9 +201,6 @@ async def test_writing_keeps_line_endings_and_mark(root: Path, context: ToolCont
     (root / "a").write_bytes(b"\xef\xbb\xbf1\r\n2\r\n")
     await write(context, "a", "1\n3\n")
     assert (root / "a").read_bytes() == b"\xef\xbb\xbf1\r\n3\r\n"
-    (root / "bin").write_bytes(b"\0\0")
-    assert not (await write(context, "bin", "text")).is_error
-    assert (root / "bin").read_text() == "text"
 
 
 async def test_a_link_inside_is_followed_and_stays(root: Path, context: ToolContext) -> None:
