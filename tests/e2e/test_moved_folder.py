@@ -1,5 +1,6 @@
 """A session's folder that becomes a link, as after a checkout: nothing is done where it leads."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,27 @@ def test_no_prompt_and_no_going_back_follows_it(window: Open, folders: tuple[Pat
     app.with_name("before").rename(app)
     say(client, session, "create made.py with `two`")
     assert (app / "made.py").read_text().strip() == "two"
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_no_new_session_follows_it(window: Open, folders: tuple[Path, Path], trusted: bool) -> None:
+    app, secrets = folders
+    client = window(begun=False)
+    about = {
+        "processId": os.getpid(),
+        "rootUri": app.as_uri(),
+        "capabilities": client.capabilities(),
+        "initializationOptions": {"model": "offline", "workspaceTrusted": trusted},
+    }
+    client.request("initialize", about)
+    client.notify("initialized")
+    session = client.request("session/new", {"cwd": str(app)})["sessionId"]
+    lead(app, secrets)
+    for cwd in (f"{app}", f"{app}/"):
+        with pytest.raises(Refused, match="out of the window's folder"):
+            client.request("session/new", {"cwd": cwd})
+    # The folder itself may be given, and is asked about by its name.
+    assert client.request("session/new", {"cwd": str(secrets)})["sessionId"] != session
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Checks parameters."""
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +38,15 @@ def checked_folder(cwd: str) -> str:
             return resolved(cwd)
     text = f"{cwd!r:.{SHOWN}} is not an existing folder: give an absolute path"
     raise BadRequest(text, "params.cwd")
+
+
+def check_within(given: str, cwd: str, root: Path | None) -> None:
+    """Raises BadRequest where a folder inside a window's leads out of that by a link."""
+    if root is None or Path(cwd).is_relative_to(root):
+        return
+    if Path(os.path.normpath(given)).is_relative_to(root):
+        text = f"{given} is a link and leads to {cwd}, out of the window's folder: open that itself"
+        raise BadRequest(text, "params.cwd")
 
 
 async def check_stays(cwd: str) -> None:

@@ -12,6 +12,7 @@ from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import (
     amiss,
+    check_within,
     checked_folder,
     checked_policy,
     named,
@@ -34,6 +35,7 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
     """
     config = environment.settings.config
     cwd = await asyncio.to_thread(checked_folder, request.cwd)
+    check_within(request.cwd, cwd, environment.root)
     model = named(request.model or config.model, "params.model")
     agent = request.agent or config.agent
     strategy = config.agents.get(agent, NOTHING)
