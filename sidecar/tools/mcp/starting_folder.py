@@ -101,15 +101,23 @@ def starting(
         path = {"PATH": path_apart(variables, workspace)}
     server = replace(server, environment={**path, **server.environment})
     if server.cwd:
-        named = Path(os.path.realpath(workspace / os.path.expanduser(server.cwd)))
-        apart = not named.is_relative_to(os.path.realpath(workspace))
-        return server, named if standing.trusted or apart else standing.empty
+        return server, _named(server.cwd, standing)
     if not standing.trusted:
         return server, standing.empty
     if is_of_the_workspace(server.command):
         return server, workspace
     placed = tuple(_absolute(word, workspace) for word in server.command)
     return replace(server, command=placed), standing.empty
+
+
+def _named(cwd: str, standing: StartingPlaces) -> Path:
+    """Where a relative folder is a link, the workspace chose where that leads, and nobody else."""
+    given, root = Path(os.path.expanduser(cwd)), Path(os.path.realpath(standing.workspace))
+    named = Path(os.path.realpath(root / given))
+    apart = given.is_absolute() and not named.is_relative_to(root)
+    linked = not named.is_relative_to(root) and str(named) != os.path.normpath(root / given)
+    counts = apart or (standing.trusted and (given.is_absolute() or not linked))
+    return named if counts else standing.empty
 
 
 def is_of_the_workspace(command: tuple[str, ...]) -> bool:

@@ -78,6 +78,12 @@ async def test_an_empty_folder_that_cannot_be_made_fails_its_servers_alone(tmp_p
         (".", False, "data"),
         ("{home}/project/sub", False, "data"),
         ("{home}/link", False, "data"),
+        # A link of the workspace's own is nobody's word.
+        ("out", True, "data"),
+        ("out", False, "data"),
+        ("in", True, "project/sub"),
+        ("../other", True, "other"),
+        ("../other", False, "data"),
     ],
 )
 def test_a_server_starts_in_the_folder_of_its_settings_where_that_is_trusted(
@@ -86,6 +92,8 @@ def test_a_server_starts_in_the_folder_of_its_settings_where_that_is_trusted(
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "project").mkdir()
     (tmp_path / "link").symlink_to("project")
+    (tmp_path / "project/out").symlink_to("../other")
+    (tmp_path / "project/in").symlink_to("sub")
     standing = StartingPlaces(tmp_path / "project", tmp_path / "data", trusted)
     server = McpServer("one", ("npx", "./x"), cwd=cwd.format(home=tmp_path))
     found, place = starting(server, standing, os.environ)
