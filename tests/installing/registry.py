@@ -46,7 +46,7 @@ def lines_to_type(word: str) -> list[str]:
 
 SAID = re.compile(
     r"(?<![-\w])(?:uvx|uv (?:tool|pip) install|pipx (?:install|run)|pip install|npm install)"
-    r" [^`\n]*?sidecard[^`\n]*"
+    r" [^`\"\n]*?sidecard[^`\"\n]*"
 )
 
 

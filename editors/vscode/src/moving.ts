@@ -4,9 +4,9 @@ import type { SessionInfo } from "sidecar-protocol";
 import { commands, l10n, Uri, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
-import { many, money, plainTitle, rowText, TURNS, when } from "./wording";
+import { many, money, plainTitle, TURNS, when } from "./wording";
 import { demand, inform } from "./views/notify";
-import { visibleName } from "./views/visible";
+import { rowText, visibleName } from "./views/visible";
 
 const ARCHIVING = l10n.t("It goes whole into a packed file in Sidecar's data folder, and leaves the list of sessions; Import Session… of that file brings it back as it was. One that another window has open, or in which a turn runs, is refused.");
 
@@ -31,7 +31,7 @@ export async function archiveSession(daemon: Daemon, sessions: Sessions, chosen?
 export async function pickSession(daemon: Daemon, sessions: Sessions, title: string): Promise<string | undefined> {
   const { sessions: found } = await daemon.request("session/list", { cwd: sessions.cwd });
   const lines = found.map((one) => ({
-    label: rowText(one.title) || l10n.t("(empty)"),
+    label: rowText(plainTitle(one.title)) || l10n.t("(empty)"),
     description: `${many(one.turns, ...TURNS)}, ${when(one.updatedAt)}${Number(one.cost) ? `, ${money(one.cost)}` : ""}`,
     ...(one.sessionId === sessions.current && { detail: l10n.t("open now") }),
     id: one.sessionId,

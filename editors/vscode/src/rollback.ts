@@ -7,9 +7,9 @@ import type { Previews } from "./views/texts";
 import { fork } from "./moving";
 import type { Sessions } from "./sessions";
 import type { Edited, Picture } from "./views/messages";
-import { grouped, many, plainTitle, rowText, when } from "./wording";
+import { grouped, many, plainTitle, when } from "./wording";
 import { inform } from "./views/notify";
-import { cut } from "./views/visible";
+import { cut, rowText } from "./views/visible";
 
 /** Reasons that the question tells, and files that it names for each. */
 const MOST_LINES = 4;
@@ -94,7 +94,7 @@ async function pickTurn(checkpoints: Checkpoint[]): Promise<string | undefined> 
     const [begin, ...steps] = turn;
     if (!begin?.turnId) return [];
     const detail = [...changed(steps), ...changed([begin]).map((file) => l10n.t("{0} before it", file))].join(", ");
-    return [{ label: rowText(begin.title) || l10n.t("(no text)"), description: when(begin.at), detail: detail || l10n.t("no files changed"), value: begin.checkpointId }];
+    return [{ label: rowText(plainTitle(begin.title)) || l10n.t("(no text)"), description: when(begin.at), detail: detail || l10n.t("no files changed"), value: begin.checkpointId }];
   });
   if (!lines.length) void inform(l10n.t("There is no turn to go back to yet."));
   const chosen = lines.length ? await window.showQuickPick(lines, { title: l10n.t("Sidecar: Roll Back… to before which turn?"), placeHolder: l10n.t("The newest is first"), matchOnDetail: true }) : undefined;

@@ -2,7 +2,6 @@
 
 import type { Meter, Regions } from "sidecar-protocol";
 import { env, l10n } from "vscode";
-import { visibleName } from "./views/visible";
 
 /** The editor's language, as the system's country writes it where that speaks it. */
 const system = new Intl.NumberFormat().resolvedOptions().locale;
@@ -99,11 +98,6 @@ const ANSWERS = new Map([
 
 export function answerName(name: string): string {
   return ANSWERS.get(name) ?? name;
-}
-
-/** A text from elsewhere in a list of VS Code's, where `$(name)` would draw an icon. */
-export function rowText(text: string): string {
-  return visibleName(plainTitle(text)).replace(/\$\(/g, "$ (");
 }
 
 /** The values by key, in the order in which keys first came. */

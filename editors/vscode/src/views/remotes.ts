@@ -4,8 +4,9 @@ import { l10n, window } from "vscode";
 import type { SessionListRemoteParams, SessionSyncParams, SessionSyncResult } from "sidecar-protocol";
 import type { Daemon } from "../daemon";
 import type { Sessions } from "../sessions";
-import { many, rowText, TURNS, when } from "../wording";
+import { many, plainTitle, TURNS, when } from "../wording";
 import { demand, inform } from "./notify";
+import { rowText } from "./visible";
 
 const INVALID = -32602;
 const AGREEING = l10n.t("From now on, sessions of this folder go there when they are synced. Every text and tool output does, but what looks like a key, and none of your files' contents.");
@@ -25,7 +26,7 @@ export async function openFromElsewhere(daemon: Daemon, sessions: Sessions): Pro
   const [remote, { sessions: found }] = await withRemote({ cwd } as SessionListRemoteParams, (about) => daemon.request("session/listRemote", about));
   if (!found.length) return void inform(l10n.t("No session lies on the remote."));
   const lines = found.map((one) => ({
-    label: rowText(one.title) || l10n.t("(empty)"),
+    label: rowText(plainTitle(one.title)) || l10n.t("(empty)"),
     description: `${many(one.turns, ...TURNS)}, ${when(one.updatedAt)}, ${rowText(one.folder)}`,
     ...(one.sessionId && { detail: l10n.t("here already") }),
     one,

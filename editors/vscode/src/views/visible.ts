@@ -13,6 +13,11 @@ export function visibleName(name: string): string {
   return visible(name).replace(/\n/g, "\\n");
 }
 
+/** A text from elsewhere in a list of VS Code's, where `$(name)` would draw an icon. */
+export function rowText(text: string): string {
+  return visibleName(text).replace(/\$\(/g, "$ (");
+}
+
 /** Whether a title is one of our own tools', which hold all that is given; those of others hold a value without its name, and no empty one. */
 export function says(title: string, given: object): boolean {
   if (!Object.values(given).every((value) => typeof value === "string")) return false;
