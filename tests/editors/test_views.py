@@ -36,6 +36,9 @@ def greet(name=None):
 | `greet("Ada")` | Hello, Ada | Hello, Ada |
 | `greet(None)` | *TypeError* | Hello, there |
 
+- [x] Mend `greet`
+- [ ] Mend `<b>part</b>`
+
 > The tests pass. Nothing else uses this module.
 """
 GREETING = (

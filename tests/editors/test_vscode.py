@@ -173,7 +173,10 @@ def test_a_session_is_exported_and_imported(given: dict[str, str], tmp_path: Pat
         other = client.request("session/new", {"cwd": str(elsewhere)})["sessionId"]
         say(client, other, "Where is the haystack?")
         away = client.request("session/archive", {"sessionId": other})["sessions"][-1]["path"]
-    play("moving.mjs", {**given, "elsewhere": str(elsewhere), "away": away})
+    agents = tmp_path / "agents"
+    homes = {"CLAUDE_CONFIG_DIR": f"{agents}/claude", "CODEX_HOME": f"{agents}/codex"}
+    told = {**given, "elsewhere": str(elsewhere), "away": away, "agents": str(agents)}
+    play("moving.mjs", told, **homes)
 
 
 def test_the_daemon_is_found_or_installed(given: dict[str, str], tmp_path: Path) -> None:

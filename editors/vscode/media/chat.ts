@@ -1,7 +1,7 @@
 /** The chat's page: takes messages of the extension and shows them. */
 
 import { l10n } from "vscode";
-import type { Block, Draft, FromChat, Kept, ToChat } from "../src/views/messages";
+import type { Block, Command, Draft, FromChat, Kept, ToChat } from "../src/views/messages";
 import { Composer } from "./composer";
 import { button, el, fill } from "./dom";
 import { host } from "./host";
@@ -28,11 +28,11 @@ let whole = before !== undefined;
 let told: Required<Pick<Kept, "pictures" | "recalled" | "sent">> = { pictures: [], recalled: [], sent: [] };
 const plan = el("details.plan", { hidden: true }, el("summary"), el("div"));
 const welcome = el("div.welcome", { hidden: true });
-const keyless = el("p.keyless", { hidden: true }, l10n.t("Without an API key an offline model answers, by a few rules."), " ", button(l10n.t("Set API Key…"), () => send({ type: "run", command: "setApiKey" }), undefined, "link"));
+const keyless = el("p.keyless", { hidden: true }, l10n.t("Without an API key an offline model answers, by a few rules."), " ", way(l10n.t("Set API Key…"), "setApiKey"));
 /** The session is on its way. */
 const loading = el("p.loading", {}, l10n.t("Loading…"));
 let ready = false;
-const distrusted = el("div.notice.distrusted", { "data-level": "warning", hidden: true }, icon("info"), el("span", {}, l10n.t("This folder is not trusted: nothing is changed or run in it."), " ", button(l10n.t("Manage Trust…"), () => send({ type: "run", command: "trust" }), undefined, "link")));
+const distrusted = el("div.notice.distrusted", { "data-level": "warning", hidden: true }, icon("info"), el("span", {}, l10n.t("This folder is not trusted: nothing is changed or run in it."), " ", way(l10n.t("Manage Trust…"), "trust")));
 const banner = el("div.banner", { role: "alert", hidden: true });
 const composer = new Composer({ send: hand, changed: remember, sent });
 /** What was reviewed and is to stay; the extension keeps it. */
@@ -58,6 +58,7 @@ welcome.append(
   el("h2", {}, "Sidecar"),
   el("p", {}, l10n.t("Ask for a change, and see each step. You can go back to before any turn, in files and conversation.")),
   keyless,
+  el("p.ways", {}, way(l10n.t("Switch Model…"), "switchModel"), way(l10n.t("Import Session…"), "import"), way(l10n.t("Take the Tour"), "tour")),
   el("ul.hints", {}, hint(l10n.t("Enter"), l10n.t("sends")), hint(l10n.t("Shift+Enter"), l10n.t("begins a line")), hint(l10n.t("Escape"), l10n.t("stops the turn")), hint("@", l10n.t("names a file or a session")), hint("/", l10n.t("lists the commands")), hint("↑", l10n.t("brings back what you sent")), hint(l10n.t("PgUp PgDn"), l10n.t("go between turns"))),
 );
 if (before) composer.put(before);
@@ -190,6 +191,10 @@ function showBanner(text: string, daemon = false): void {
   const run = (label: string, command: "restart" | "showLog") => button(label, () => send({ type: "run", command }), undefined, "link");
   const close = button(l10n.t("Dismiss"), () => (banner.hidden = true), icon("failed"), "quiet");
   fill(banner, icon("failed"), el("span", {}, text), ...(daemon ? [run(l10n.t("Restart"), "restart"), run(l10n.t("Show Log"), "showLog")] : []), close);
+}
+
+function way(label: string, command: Command): HTMLElement {
+  return button(label, () => send({ type: "run", command }), undefined, "link");
 }
 
 function hint(keys: string, what: string): HTMLElement {

@@ -3,6 +3,7 @@
 import MarkdownIt from "markdown-it";
 import { l10n } from "vscode";
 import type { Block } from "../src/views/messages";
+import { coloured } from "./colours";
 import { button, el } from "./dom";
 import { icon } from "./icons";
 
@@ -64,6 +65,7 @@ function block(html: string): HTMLElement {
   const made = el("div.block");
   made.innerHTML = html;
   for (const code of made.querySelectorAll<HTMLElement>("pre > code")) dress(code);
+  made.querySelectorAll("li").forEach(tick);
   for (const table of made.querySelectorAll("table")) {
     const room = el("div.table", { tabindex: 0, role: "region", "aria-label": l10n.t("Table") });
     table.replaceWith(room);
@@ -72,11 +74,22 @@ function block(html: string): HTMLElement {
   return made;
 }
 
+/** Put a box in place of the `[ ]` or `[x]` that an item of a list begins with. */
+function tick(item: HTMLLIElement): void {
+  const first = item.firstElementChild?.matches("p") && !item.firstChild?.textContent?.trim() ? item.firstElementChild.firstChild : item.firstChild;
+  const [whole = "", mark] = /^\[([ xX])\]\s+/.exec(first?.textContent ?? "") ?? [];
+  if (!(first instanceof Text && whole)) return;
+  first.data = first.data.slice(whole.length);
+  first.before(el("input", { type: "checkbox", disabled: true, checked: mark !== " ", "aria-label": mark === " " ? l10n.t("to be done") : l10n.t("done") }));
+  item.className = "task";
+}
+
 /** Give a piece of code its language and buttons: the page sends what those do that it cannot. */
 function dress(code: HTMLElement): void {
   const pre = code.parentElement as HTMLElement;
   const [, language = ""] = /language-(\S+)/.exec(code.className) ?? [];
   pre.tabIndex = 0;
+  code.innerHTML = coloured(code.textContent ?? "", language) ?? code.innerHTML;
   const given = () => code.textContent ?? "";
   const ask = (detail: Block) => frame.dispatchEvent(new CustomEvent<Block>(BLOCK, { bubbles: true, detail }));
   const insert = button(l10n.t("Insert at the cursor"), () => ask({ type: "insert", text: given() }), icon("insert"), "quiet");

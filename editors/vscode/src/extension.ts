@@ -119,6 +119,7 @@ function registerCommands(context: ExtensionContext, daemon: Daemon, sessions: S
       if (key) await chooseModel(daemon, sessions);
     },
     openSettings,
+    tour: async () => commands.executeCommand("workbench.action.openWalkthrough", "sidecar.sidecar#sidecar.tour"),
     trust: async () => commands.executeCommand("workbench.trust.manage"),
     restart: async () => {
       await daemon.stop();

@@ -6,8 +6,11 @@ import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
 import { many, money, plainTitle, TURNS, when } from "./wording";
 import { demand, inform } from "./views/notify";
-import { rowText, visibleName } from "./views/visible";
+import { recordings } from "./views/recordings";
+import { cut, rowText, visibleName } from "./views/visible";
 
+/** Letters of a title in a list. */
+const MOST_TITLE = 80;
 const ARCHIVING = l10n.t("It goes whole into a packed file in Sidecar's data folder, and leaves the list of sessions; Import Session… of that file brings it back as it was. One that another window has open, or in which a turn runs, is refused.");
 
 /** Pick one of the folder's sessions and open it. */
@@ -72,15 +75,26 @@ export async function exportSession(daemon: Daemon, sessions: Sessions): Promise
   void inform([l10n.t("Exported to {0}.", path), ...notes].join(" "));
 }
 
-/** Make a session of this folder from a file: an exported one, or another agent's recording. One that was put away comes back to the folder that it was of. */
+/** Make a session of this folder from another agent's recording of it, or from a file: such a one, or one that was exported. One that was put away comes back to the folder that it was of. */
 export async function importSession(daemon: Daemon, sessions: Sessions): Promise<void> {
-  const [file] = (await window.showOpenDialog({ title: l10n.t("Sidecar: Import Session…"), openLabel: l10n.t("Import") })) ?? [];
-  if (!file) return;
-  const { sessionId, notes } = await daemon.request("session/import", { path: file.fsPath, cwd: sessions.cwd });
+  const path = await pickRecording(sessions.cwd);
+  if (!path) return;
+  const { sessionId, notes } = await daemon.request("session/import", { path, cwd: sessions.cwd });
   const away = (await listed(daemon, sessionId, { cwd: sessions.cwd })) ? undefined : await listed(daemon, sessionId, {});
   if (away) await offerFolder(away.cwd);
   else await sessions.open(sessionId);
   void inform([l10n.t("Imported."), ...notes].join(" "));
+}
+
+async function pickRecording(cwd: string): Promise<string | undefined> {
+  const title = l10n.t("Sidecar: Import Session…");
+  const found = await recordings(cwd);
+  if (found.length) {
+    const lines = found.map(({ agent, path, at, begins }) => ({ label: rowText(cut(begins.trim(), MOST_TITLE)) || l10n.t("(empty)"), description: `${agent}, ${when(at)}`, path }));
+    const chosen = await window.showQuickPick([...lines, { label: `$(folder-opened) ${l10n.t("A file…")}`, path: "" }], { title, placeHolder: l10n.t("What other agents recorded in this folder") });
+    if (chosen?.path !== "") return chosen?.path;
+  }
+  return (await window.showOpenDialog({ title, openLabel: l10n.t("Import") }))?.[0]?.fsPath;
 }
 
 /** What the list of a folder's sessions, or of all, says of this one. */

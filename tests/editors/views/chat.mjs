@@ -42,6 +42,9 @@ const steps = {
     await page.getByText("go between turns").waitFor();
     assert.ok((await input.boundingBox()).height > 15);
     assert.ok(await page.getByText("Loading…").isHidden());
+    const ways = ["Switch Model…", "Import Session…", "Take the Tour"];
+    for (const name of ways) await page.getByRole("button", { name }).click();
+    assert.deepEqual((await view.sent("run")).map(({ command }) => command), ["switchModel", "import", "tour"]);
     await view.pictures("empty");
   },
 
@@ -223,6 +226,13 @@ const steps = {
     assert.equal(await page.locator(".markdown ol > li").count(), 2);
     assert.equal(await page.locator(".code-head", { hasText: "python" }).count(), 1);
     assert.equal(await page.locator(".markdown td.align-right").count(), 2);
+    const code = page.locator(".code pre > code");
+    assert.equal(await code.textContent(), `def greet(name=None):\n    return f"Hello, {name or 'there'}"\n`, "colours change no letter");
+    const colour = (element) => getComputedStyle(element).color;
+    const drawn = [code, ...["keyword", "title", "string"].map((kind) => code.locator(`.hljs-${kind}`).first())].map((one) => one.evaluate(colour));
+    assert.equal(new Set(await Promise.all(drawn)).size, 4, "code has the theme's colours");
+    const boxes = page.locator(".markdown .task > input");
+    assert.deepEqual(await boxes.evaluateAll((all) => all.map((each) => [each.checked, each.ariaLabel, each.parentElement.textContent])), [[true, "done", "Mend greet"], [false, "to be done", "Mend <b>part</b>"]]);
     assert.ok(!(await view.said()).includes("The tests pass"), "what streams is not read out");
     await view.post({ type: "busy", busy: false });
     assert.match(await view.said(), /Sidecar is done\. The function joined[^]*The tests pass/);

@@ -1,8 +1,8 @@
 // A session is written to a file by the palette, and taken in again.
 
 import assert from "node:assert/strict";
-import { existsSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { openDesk } from "./desk.mjs";
 import { play } from "./play.mjs";
 
@@ -117,5 +117,35 @@ await play(desk, {
     await name("Sidecar: Import Session", odd);
     await desk.toast("is no recording of a session").waitFor();
     await desk.picture("refused");
+  },
+
+  async "what other agents recorded in this folder is offered, the newest first"() {
+    const common = { sessionId: "s", cwd: given.workspace, timestamp: "2026-01-08T14:41:01Z" };
+    const claude = [
+      { ...common, type: "user", uuid: "1", message: { role: "user", content: "Mend the parser, and $(run) its tests." } },
+      { ...common, type: "assistant", uuid: "2", message: { id: "m", role: "assistant", model: "claude-opus-4-5", content: [{ type: "text", text: "It is mended." }], usage: { input_tokens: 10, output_tokens: 5 } } },
+    ];
+    const codex = (cwd, message) => [{ type: "session_meta", payload: { cwd } }, { type: "event_msg", payload: { type: "user_message", message } }];
+    const put = (path, lines) => {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    };
+    put(join(given.agents, "codex/sessions/2026/01/08/one.jsonl"), codex(given.workspace, "Rename the tool."));
+    put(join(given.agents, "codex/sessions/2026/01/08/two.jsonl"), codex(given.elsewhere, "Of another folder."));
+    put(join(given.agents, "claude/projects", given.workspace.replace(/[^A-Za-z0-9]/g, "-"), "one.jsonl"), claude);
+    await desk.run("Import Session…");
+    await desk.row("Rename the tool.").waitFor();
+    const shown = await page.locator(".quick-input-list .monaco-list-row").allInnerTexts();
+    assert.deepEqual([shown.length, shown.some((row) => row.includes("another folder"))], [3, false]);
+    assert.match(shown[0], /Mend the parser, and \$ \(run\) its tests\.[^]*Claude Code/);
+    assert.match(shown[1], /Rename the tool\.[^]*Codex/);
+    await desk.picture("recorded");
+    await desk.pick("Mend the parser");
+    await desk.toast("Imported").waitFor();
+    await (await desk.openChat()).getByText("It is mended.").waitFor();
+    await desk.run("Import Session…");
+    await desk.pick("A file…");
+    await name("Sidecar: Import Session", file);
+    await (await desk.openChat()).getByText("read a.txt").first().waitFor();
   },
 });

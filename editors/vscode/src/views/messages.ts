@@ -172,6 +172,7 @@ export type Command =
   | "export"
   | "fork"
   | "handoff"
+  | "import"
   | "newSession"
   | "openSession"
   | "pin"
@@ -183,6 +184,7 @@ export type Command =
   | "showLog"
   | "switchModel"
   | "switchPolicy"
+  | "tour"
   | "trust"
   | "undoCompaction"
   | "unpin";
