@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from sidecar.core.parts import TextPart
 from sidecar.observe.report.course import Course
 from sidecar.session.desk.store_look import ReadAccess, look
 from sidecar.session.view.kept_counts import KEY, SIZE
@@ -47,8 +48,9 @@ async def worker(desk: Desk) -> Worker:
     await worker.turns(3)
     await worker.session.rewriting.compact("economic", None, dry_run=False)
     await worker.turns(1)
-    # What follows a turn's end is done before the next thing asked of the session.
-    await worker.session.rewriting.keep()
+    # Counts are kept after a turn's answer; a session that ended keeps none later.
+    await worker.session.end()
+    await worker.session.ended()
     return worker
 
 
@@ -78,7 +80,9 @@ async def test_damaged_counts_are_not_believed(worker: Worker, world: World) -> 
 
 async def test_a_text_that_is_another_now_is_counted_anew(worker: Worker) -> None:
     said = next(m for m in reversed(inside.log(worker.session).messages) if m.role == "user")
-    text = replace(said.parts[0], text="other words, " * 40)  # type: ignore[arg-type]
+    typed = said.parts[0]
+    assert isinstance(typed, TextPart)
+    text = replace(typed, text="other words, " * 40)
     await worker.desk.store.write(PutPart(worker.session.id, said.id, 0, text))
     _, counted = await looked(worker)
     assert counted == ["other words, " * 40]
