@@ -89,7 +89,7 @@ class Editor:
         return self.permission
 
 
-@dataclass
+@dataclass(repr=False)
 class Desk:
     """Running sessions, and everything a test looks at."""
 

@@ -80,9 +80,12 @@ def looked(given: Any) -> str:
     return f"# {path} defines marker_{path[4:-3]}\n{RESULT * 120}"
 
 
-@dataclass
+@dataclass(repr=False)
 class Worker:
-    """Works in a session: turns of some steps, each with a thought, a sentence and a call."""
+    """Works in a session: turns of some steps, each with a thought, a sentence and a call.
+
+    Python 3.11 spells out the result of a fixture's task: a second for a whole session.
+    """
 
     desk: Any
     session: Any
