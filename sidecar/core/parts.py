@@ -1,5 +1,6 @@
 """Values of a conversation, equal by content."""
 
+import zlib
 from binascii import a2b_base64
 from dataclasses import dataclass, field
 from typing import Literal, NewType, TypeAlias
@@ -42,16 +43,42 @@ def base64_of(text: str) -> str | None:
         return None
 
 
-class PackedText:
-    """A text in fewer bytes, made by `str`; equal to the text, with its hash and length."""
+class KeptText:
+    """Equal to its text, with the same hash and length; `pack` makes it small, from any thread."""
 
-    __slots__ = ()
+    __slots__ = ("_hash", "_held", "_length")
+
+    def __init__(self, text: str) -> None:
+        self._held: str | bytes = text
+        self._hash, self._length = hash(text), len(text)
+
+    def pack(self) -> None:
+        held = self._held
+        if isinstance(held, str):
+            self._held = zlib.compress(held.encode("utf-8", "surrogatepass"), 1)
+
+    def __str__(self) -> str:
+        held = self._held
+        if isinstance(held, str):
+            return held
+        return zlib.decompress(held).decode("utf-8", "surrogatepass")
 
     def __len__(self) -> int:
-        raise NotImplementedError
+        return self._length
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if other is self or not isinstance(other, str | KeptText):
+            return other is self
+        return hash(other) == self._hash and str(other) == str(self)
+
+    def __repr__(self) -> str:
+        return repr(str(self))
 
 
-HeldText: TypeAlias = str | PackedText
+HeldText: TypeAlias = str | KeptText
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from operator import is_
 from typing import TypeVar, cast
 
 from sidecar.core.late_pattern import late_pattern
-from sidecar.core.parts import Media, PackedText, ReasoningPart
+from sidecar.core.parts import KeptText, Media, ReasoningPart
 from sidecar.core.text.secret_names import is_login, is_path, is_random, is_secret
 
 REDACTED = "[redacted]"
@@ -144,7 +144,7 @@ class Redaction:
         if value is None or isinstance(value, _NUMBERS):
             return value
         match value:
-            case str() | PackedText():
+            case str() | KeptText():
                 text = str(value)
                 return self._field(name, self.text(text)) if name else self.text(text)
             case Media():

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from sidecar.core.parts import Output, PartId, ToolCompleted, ToolPart
+from sidecar.core.parts import KeptText, Output, PartId, ToolCompleted, ToolPart
 from sidecar.core.text.redaction import Redaction
-from sidecar.session.view.kept_text import LEAST, KeptText, held
+from sidecar.session.view.kept_text import LEAST, held
 from tests.session import inside
 from tests.session.conftest import Desk
 from tests.session.work import Worker
@@ -53,11 +53,11 @@ def texts(worker: Worker) -> dict[PartId, object]:
     return {p.id: p.state.output.held for p in calls if isinstance(p.state, ToolCompleted)}
 
 
-def results(worker: Worker) -> dict[PartId | None, str]:
+def results(worker: Worker) -> dict[PartId | None, object]:
     """Give the results that the model would be sent."""
     prompt = inside.model_view(worker.session).prompt(inside.log(worker.session))
     blocks = (block for message in prompt.messages for block in message.blocks)
-    return {b.part_id: b.content.text for b in blocks if b.region == "toolResults"}  # type: ignore[union-attr]
+    return {block.part_id: block.content for block in blocks if block.region == "toolResults"}
 
 
 def is_packed(text: object) -> bool:
