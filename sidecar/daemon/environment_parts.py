@@ -15,7 +15,6 @@ from sidecar.core.parts import JsonObject
 from sidecar.daemon.clock_and_ids import read_clock, seconds
 from sidecar.model.models import Models
 from sidecar.model.stalls import STALL
-from sidecar.model.vocabulary import VOCABULARY
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prefix_gate import ColdGate
 from sidecar.workspace.buffers import Buffers
@@ -65,7 +64,9 @@ async def access_to(models: Models) -> ModelAccess:
         return known(text) if len(text) <= COUNTED_CHARS else count(text)
 
     cold = ColdGate(read_clock)
-    return ModelAccess(models.model_for, models.info, models.known, counted, cold, VOCABULARY)
+    return ModelAccess(
+        models.model_for, models.info, models.known, counted, cold, models.vocabulary
+    )
 
 
 def workspaces_of(

@@ -25,11 +25,16 @@ from sidecar.model.responses.responses_model import ResponsesModel
 from sidecar.model.retry import Patience
 from sidecar.model.stalls import STALL
 from sidecar.model.suggestions import every
-from sidecar.model.vocabulary import load_counter
+from sidecar.model.vocabulary import VOCABULARY, load_counter
 
 
 class Vocabulary:
-    """Counts tokens for all windows of a daemon; takes 27 MiB."""
+    """Counts tokens for all windows of a daemon; takes 27 MiB.
+
+    Counts are kept under `name`, without one not at all.
+    """
+
+    name = VOCABULARY
 
     def __init__(self) -> None:
         self._count: Count | None = None
@@ -69,6 +74,10 @@ class Models:
         self._hosted: dict[str, NamedModel] = {}
         self._count: Count | None = None
         self._vocabulary = vocabulary or Vocabulary()
+
+    @property
+    def vocabulary(self) -> str:
+        return self._vocabulary.name
 
     def configure(self, config: Config) -> None:
         self._config = config

@@ -113,6 +113,8 @@ async def record(daemon: Daemon, line: TapLine) -> None:
 class _RoughVocabulary(Vocabulary):
     """Nothing is sent to a model from here, so 27 MiB are saved: four characters make a token."""
 
+    name = ""
+
     async def counter(self) -> Count:
         return lambda text: ceil(len(text) / 4)
 
