@@ -19,15 +19,15 @@ MOST_BYTES = 256 * 1024
 
 def is_unwanted(variables: Mapping[str, str]) -> bool:
     """Whether nobody wants a daemon that is shared."""
-    in_ci = variables.get("CI", "").lower() not in ("", "0", "false")
-    return in_ci or _own_settings(variables, "shared").get("shared", DEFAULT) is not True
+    return _is_unwanted(variables, _own_settings(variables, "shared"))
 
 
 def why_alone(variables: Mapping[str, str]) -> str | None:
     """`None` to try; else why a window has its own daemon, empty where nobody wants another."""
-    if is_unwanted(variables):
+    settings = _own_settings(variables, "shared", "provider")
+    if _is_unwanted(variables, settings):
         return ""
-    provider = _own_settings(variables, "provider").get("provider")
+    provider = settings.get("provider")
     name = provider.get("name") if isinstance(provider, dict) else None
     if isinstance(name, str) and name.strip() in CLOUDS:
         return f"the provider {name.strip()} takes its account from a window's variables"
@@ -44,10 +44,15 @@ def own_file(variables: Mapping[str, str]) -> str:
     return os.path.join(named or usual, "sidecar", "config.toml")
 
 
-def _own_settings(variables: Mapping[str, str], name: str) -> dict[str, Any]:
+def _is_unwanted(variables: Mapping[str, str], settings: Mapping[str, Any]) -> bool:
+    in_ci = variables.get("CI", "").lower() not in ("", "0", "false")
+    return in_ci or settings.get("shared", DEFAULT) is not True
+
+
+def _own_settings(variables: Mapping[str, str], *names: str) -> dict[str, Any]:
     """As `config.loading` reads them, which takes five times as long; empty if unreadable.
 
-    Without `name` in it the file has nothing to say.
+    Without any of `names` in it the file has nothing to say.
     """
     path = own_file(variables)
     try:
@@ -55,7 +60,7 @@ def _own_settings(variables: Mapping[str, str], name: str) -> dict[str, Any]:
             return {}
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        if name not in text:
+        if not any(name in text for name in names):
             return {}
         import tomllib  # noqa: PLC0415 - most have no such file
 
