@@ -54,6 +54,16 @@ def begin(client: PlainClient, folder: Path, **options: Any) -> None:
     client.notify("initialized")
 
 
+def careful_and_bold(window: Open, folder: Path) -> tuple[PlainClient, PlainClient]:
+    """One never lets `touch` run, the other always does; nobody answers a question of theirs."""
+    refusing = {"session/request_permission": lambda _: {"outcome": {"outcome": "cancelled"}}}
+    careful, bold = window(begun=False, **refusing), window(begun=False, **refusing)
+    rule = ["shell:touch *"]
+    begin(careful, folder, workspaceTrusted=False, permissions={"reject": rule})
+    begin(bold, folder, workspaceTrusted=True, permissions={"allow": rule})
+    return careful, bold
+
+
 def test_a_window_that_syncs_gives_others_sessions_no_rules_of_its_own(
     window: Open, make: Make, tmp_path: Path
 ) -> None:
@@ -62,11 +72,7 @@ def test_a_window_that_syncs_gives_others_sessions_no_rules_of_its_own(
     ada.say(name, "hello")
     ada.sync()
     git("clone", "--quiet", str(ada.remote), str(folder), cwd=tmp_path)
-    refusing = {"session/request_permission": lambda _: {"outcome": {"outcome": "cancelled"}}}
-    careful, bold = window(begun=False, **refusing), window(begun=False, **refusing)
-    rule = ["shell:touch *"]
-    begin(careful, folder, workspaceTrusted=False, permissions={"reject": rule})
-    begin(bold, folder, workspaceTrusted=True, permissions={"allow": rule})
+    careful, bold = careful_and_bold(window, folder)
     about = {"cwd": str(folder), "remote": str(ada.remote), "agree": str(ada.remote)}
     (came,) = careful.request("session/sync", {**about, "open": [name]})["received"]
     here = {"sessionId": came["sessionId"], "replay": False}
@@ -88,11 +94,7 @@ def test_who_loads_a_session_amid_a_sync_brings_no_rules_of_its_own(
     name = ada.new()
     ada.say(name, "hello")
     ada.sync()
-    refusing = {"session/request_permission": lambda _: {"outcome": {"outcome": "cancelled"}}}
-    careful, bold = window(begun=False, **refusing), window(begun=False, **refusing)
-    rule = ["shell:touch *"]
-    begin(careful, folder, workspaceTrusted=False, permissions={"reject": rule})
-    begin(bold, folder, workspaceTrusted=True, permissions={"allow": rule})
+    careful, bold = careful_and_bold(window, folder)
     about = {"cwd": str(folder), "remote": str(ada.remote), "agree": str(ada.remote)}
     (came,) = careful.request("session/sync", {**about, "open": [name]})["received"]
     here = {"sessionId": came["sessionId"], "replay": False}
@@ -104,7 +106,9 @@ def test_who_loads_a_session_amid_a_sync_brings_no_rules_of_its_own(
     sync = syncing.send("session/sync", about)
     looking = window(begun=False)
     begin(looking, folder)
+    end = time.monotonic() + 60
     while looking.request("daemon/status", {})["sessions"]:
+        assert time.monotonic() < end
         time.sleep(0.002)
     bold.request("session/load", here)
     assert len(syncing.result(sync, 60)["received"]) == 1

@@ -32,7 +32,7 @@ def home(request: pytest.FixtureRequest) -> str:
 def folder(tmp_path: Path) -> Path:
     made = tmp_path / "work"
     made.mkdir()
-    (made / "a.txt").write_text("user")
+    (made / "a.txt").write_text("user\n")
     return made
 
 

@@ -16,14 +16,6 @@ pytestmark = [pytest.mark.long, pytest.mark.usefixtures("home")]
 EDIT = "!t.edit('a.txt', 'agent\\n'); t.run('echo made > b.txt')"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "work"
-    made.mkdir()
-    (made / "a.txt").write_text("user\n")
-    return made
-
-
 def edited(editor: Editor, folder: Path) -> str:
     session = ready(editor, folder)
     editor.prompt(session, EDIT)

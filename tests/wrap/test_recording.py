@@ -11,6 +11,7 @@ from time import sleep
 import pytest
 import zstandard
 
+from tests.e2e.resident import until
 from tests.wrap.desk import Editor, agent, opened
 from tests.wrap.homes import recorders
 
@@ -42,14 +43,6 @@ def sidecar(data: Path, *words: str) -> str:
 def sessions(data: Path) -> list[str]:
     shown = sidecar(data, "sessions")
     return [word for word in shown.split() if word.startswith("ses_")]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "work"
-    made.mkdir()
-    (made / "a.txt").write_text("old\n")
-    return made
 
 
 def play(data: Path, folder: Path, *prompts: str) -> None:
@@ -98,7 +91,7 @@ def test_a_recorded_session_goes_on_in_sidecar_itself(tmp_path: Path, folder: Pa
         assert "thinking hard" in shown
         assert editor.prompt(session, "hello")["result"]["stopReason"] == "end_turn"
         told = editor.command(session, "/rollback 2")
-        assert (folder / "a.txt").read_text() == "old\n", told
+        assert (folder / "a.txt").read_text() == "user\n", told
 
 
 def test_a_copy_is_not_the_agents(tmp_path: Path, folder: Path) -> None:
@@ -117,7 +110,7 @@ def test_a_copy_is_not_the_agents(tmp_path: Path, folder: Path) -> None:
         editor.ask("initialize", protocolVersion=1)
         editor.ask("session/load", sessionId=theirs, cwd=str(folder), mcpServers=[])
         editor.command(theirs, "/rollback 1")
-        assert (folder / "a.txt").read_text() == "old\n"
+        assert (folder / "a.txt").read_text() == "user\n"
     assert len(sessions(data)) == 2
 
 
@@ -147,8 +140,7 @@ def test_so_does_what_a_killed_recorder_had_of_it(
     with opened(agent(heard, loadSession=True, before=3000), data) as editor:
         editor.ask("initialize", protocolVersion=1)
         editor.send("session/load", sessionId="s-old", cwd=str(folder), mcpServers=[])
-        while not sessions(data):
-            sleep(0.05)
+        until(lambda: sessions(data) != [])
         sleep(after)
         for pid in recorders(editor.process.pid):
             os.kill(pid, signal.SIGKILL)

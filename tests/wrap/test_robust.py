@@ -84,11 +84,8 @@ def test_a_tree_that_is_too_large_for_a_look_holds_no_prompt_up(tmp_path: Path) 
         assert (folder / "0/0.txt").read_text() == "x"
 
 
-def test_a_snapshot_that_comes_late_is_told(tmp_path: Path) -> None:
+def test_a_snapshot_that_comes_late_is_told(tmp_path: Path, folder: Path) -> None:
     """The recorder is kept from its work, as by a folder whose look takes long."""
-    folder = tmp_path / "work"
-    folder.mkdir()
-    (folder / "a.txt").write_text("user")
     with opened(agent(tmp_path / "heard", thinks=0), tmp_path / "data") as editor:
         session = editor.begin(folder)
         editor.command(session, "/meter")
@@ -103,7 +100,7 @@ def test_a_snapshot_that_comes_late_is_told(tmp_path: Path) -> None:
         assert "`a.txt` (+1 -1, tool)" in shown
         assert "`beside.txt` (+1 -0, unknown)" in shown
         editor.command(session, "/rollback 1 keep")
-        assert (folder / "a.txt").read_text() == "user"
+        assert (folder / "a.txt").read_text() == "user\n"
         assert (folder / "beside.txt").read_text() == "whose?"
     assert re.search(r"Note: The snapshot before this prompt came \d+ ms after", told)
 

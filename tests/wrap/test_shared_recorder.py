@@ -53,7 +53,7 @@ def test_a_stopped_daemon_has_recorded_all_and_the_agent_goes_on(
         # Nothing of the old one keeps it from whoever comes next.
         assert "a.txt" in command(variables, "checkpoints", ours)
         assert command(variables, "restore", ours, "--last", "--yes", "--scope", "files")
-        assert (folder / "a.txt").read_text() == "user"
+        assert (folder / "a.txt").read_text() == "user\n"
 
 
 def test_what_was_said_until_the_daemon_stops_is_recorded(

@@ -128,14 +128,17 @@ await play(desk, {
 
   async "a redo is asked about where something came after going back"() {
     const input = (await desk.view("chat")).getByRole("textbox", { name: "Message to Sidecar" });
+    const back = async () => {
+      await desk.run("Roll Back…");
+      await desk.pick("replace six with sechs");
+      await desk.pick("Files and conversation");
+      await desk.choose("Go back?", "Go Back");
+      await desk.until("the line as it was", () => disk("numbers.txt") === numbers({ 2: "zwei", 8: "EIGHT, by hand" }));
+      await desk.drafted("replace `six` with `sechs` in numbers.txt");
+      await input.fill("");
+    };
     await desk.turn("replace `six` with `sechs` in numbers.txt");
-    await desk.run("Roll Back…");
-    await desk.pick("replace six with sechs");
-    await desk.pick("Files and conversation");
-    await desk.choose("Go back?", "Go Back");
-    await desk.until("the line as it was", () => disk("numbers.txt") === numbers({ 2: "zwei", 8: "EIGHT, by hand" }));
-    await desk.drafted("replace `six` with `sechs` in numbers.txt");
-    await input.fill("");
+    await back();
     await desk.turn("replace `seven` with `sieben` in numbers.txt");
     await desk.run("Redo");
     await desk.row("Leaves the conversation: all from “replace seven with sieben in numbers.txt” on.").waitFor();
@@ -151,13 +154,7 @@ await play(desk, {
     await desk.until("the line that was left", () => disk("numbers.txt") === numbers({ 2: "zwei", 6: "sechs", 8: "EIGHT, by hand" }));
     await desk.drafted("replace `seven` with `sieben` in numbers.txt");
     await input.fill("");
-    await desk.run("Roll Back…");
-    await desk.pick("replace six with sechs");
-    await desk.pick("Files and conversation");
-    await desk.choose("Go back?", "Go Back");
-    await desk.until("the line as it was", () => disk("numbers.txt") === numbers({ 2: "zwei", 8: "EIGHT, by hand" }));
-    await desk.drafted("replace `six` with `sechs` in numbers.txt");
-    await input.fill("");
+    await back();
   },
 
   async "where both changed the same line, the user chooses"() {

@@ -339,12 +339,12 @@ async def test_completed_tools_are_durable_before_they_are_shown(desk: Desk) -> 
     original = desk.store.write
     held: list[asyncio.Future[None]] = []
 
-    def slow(*changes: object, **given: Any) -> asyncio.Future[None]:
-        written = original(*changes, **given)  # type: ignore[arg-type]
+    def slow(*changes: Any, **given: Any) -> asyncio.Future[None]:
+        written = original(*changes, **given)
         held.append(written)
         return written
 
-    desk.store.write = slow  # type: ignore[method-assign,assignment]
+    desk.store.write = slow  # type: ignore[method-assign]
     watch = desk.watch
 
     def check(event: object) -> None:
