@@ -18,9 +18,10 @@ const MOST_KEPT = 2_000_000;
 /** Names of what was reviewed that are kept. */
 const MOST_REVIEWED = 300;
 
-const { send, kept, keep } = host<FromChat, Kept>();
-// Read before the input is made, which keeps what is in it. A view that was hidden has it; after a reload, the extension.
-const before = kept();
+const { send, kept, keep } = host<FromChat, Kept & { window: string }>();
+const window = document.documentElement.dataset.window ?? "";
+/** Read before the input is made, which keeps what is in it. A view that was hidden has it; after a reload, the extension. */
+const before = kept()?.window === window ? kept() : undefined;
 let lately: readonly string[] = before?.sent ?? [];
 /** What is typed is known to be all there is: the extension is told of it. */
 let whole = before !== undefined;
@@ -158,8 +159,8 @@ function keepReviewed(names: ReadonlySet<string>): void {
 
 /** Keep a draft while the view is hidden, and over a reload. */
 function remember({ text, pictures, recalled = [] }: Draft): void {
-  keep({ text, pictures, recalled, sent: lately });
   if (!whole) return;
+  keep({ text, pictures, recalled, sent: lately, window });
   const small = pictures.reduce((sum, { data }) => sum + data.length, 0) <= MOST_KEPT ? pictures : [];
   // Both are large, and what is typed is told letter by letter: a page may end at any moment.
   const kept = { ...(!same(small, told.pictures) && { pictures: small }), ...(!same(recalled, told.recalled) && { recalled }), ...(lately !== told.sent && { sent: lately }) };

@@ -53,7 +53,7 @@ const size = ({ data, mimeType }) => page.evaluate(async ([data, type]) => {
 
 const steps = {
   async "the arrow keys bring back what was sent, and the draft after it"() {
-    await view.post(...ready);
+    await view.post({ type: "kept", kept: { text: "", pictures: [], sent: [] } }, ...ready);
     await input.focus();
     await press("ArrowUp");
     assert.equal(await input.inputValue(), "", "nothing was sent yet");
@@ -117,11 +117,21 @@ const steps = {
     await view.theme("dark");
     assert.equal(await input.inputValue(), "");
     assert.deepEqual(await view.sent("keep"), [], "nothing is kept before it is known what was");
+    // Made anew before the extension is there, by another place in the window, say.
+    await page.reload();
+    await view.theme("dark");
     await view.post({ type: "kept", kept: { ...kept, pictures: [] } }, ...ready);
     assert.equal(await input.inputValue(), "typed");
     await input.fill("");
     await press("ArrowUp", "ArrowUp");
     assert.equal(await input.inputValue(), "third");
+    await input.fill("older");
+    // The editor keeps a page's state once a minute: after a reload that is an old one.
+    view.window = "second";
+    await page.reload();
+    await view.theme("dark");
+    await view.post({ type: "kept", kept: { ...kept, pictures: [] } }, ...ready);
+    assert.equal(await input.inputValue(), "typed");
     await input.fill("");
     await view.sent();
   },

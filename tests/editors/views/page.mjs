@@ -57,6 +57,8 @@ function standIn(defaults) {
 
 class View {
   faults = [];
+  /** Another after a reload of the editor. */
+  window = "first";
 
   constructor(browser, page, given, name) {
     Object.assign(this, { browser, page, given, name });
@@ -83,7 +85,7 @@ class View {
   }
 
   html() {
-    const given = { source: ORIGIN, nonce: "n0nce", base: ORIGIN, script: `${ORIGIN}/${this.name}.js`, name: this.name, title: this.name, language: "en", texts: "" };
+    const given = { source: ORIGIN, nonce: "n0nce", base: ORIGIN, script: `${ORIGIN}/${this.name}.js`, name: this.name, title: this.name, language: "en", texts: "", window: this.window };
     return readFileSync(join(this.given.pages, "page.html"), "utf8").replace(/\{\{(\w+)\}\}/g, (_, key) => given[key]);
   }
 

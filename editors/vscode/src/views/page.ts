@@ -1,8 +1,11 @@
 /** The page of a view: its script by a nonce, its styles from the extension, and no network. */
 
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { env, type ExtensionContext, l10n, Uri, type Webview } from "vscode";
+
+/** Tells what a page kept in this window from what is left of one before a reload. */
+const WINDOW = randomUUID();
 
 /** Let a webview show the page of this name. */
 export function showPage(webview: Webview, { extensionUri }: ExtensionContext, name: "chat" | "context", title: string): void {
@@ -17,6 +20,7 @@ export function showPage(webview: Webview, { extensionUri }: ExtensionContext, n
     name,
     title,
     language: env.language,
+    window: WINDOW,
     texts: l10n.bundle ? JSON.stringify(l10n.bundle) : "",
   };
   const template = readFileSync(Uri.joinPath(base, "page.html").fsPath, "utf8");
