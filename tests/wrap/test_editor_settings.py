@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.wrap.editor_settings import EDITORS, name_of, settings_for
 
 COMMAND = ("npx", "-y", "@zed-industries/claude-code-acp", 'a "b"')
+ROOT = Path(__file__).parents[2]
 ARGUMENTS = ["wrap", "--", *COMMAND]
 
 
@@ -30,6 +32,12 @@ def test_others_quote_words(editor: str) -> None:
     assert '"wrap"' in text
     assert text.count("(") == text.count(")")
     assert text.count("{") == text.count("}")
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+def test_the_page_shows_what_is_printed(editor: str) -> None:
+    page = (ROOT / "docs/how-to/wrap.md").read_text(encoding="utf-8")
+    assert settings_for(editor, "/path/to/sidecar", ("opencode", "acp")) + "```\n" in page
 
 
 def test_an_unknown_editor_is_told_the_known() -> None:
