@@ -2,7 +2,7 @@
 # Installs the editors that tests/editors drives, into a cache folder; nothing is changed outside it.
 # VS Code comes from the package registry as code-server, with the Node that it wants.
 # Usage: tests/editors/install.sh [FOLDER]    (default: $SIDECAR_EDITORS, or sidecar-editors in the XDG cache)
-# From Debian come: neovim emacs-nox chromium libkrb5-dev g++ make python3.
+# From Debian come: neovim emacs-nox elpa-package-lint chromium libkrb5-dev g++ make python3.
 set -eu
 
 folder=${1:-${SIDECAR_EDITORS:-${XDG_CACHE_HOME:-$HOME/.cache}/sidecar-editors}}

@@ -21,6 +21,11 @@ ROOT = Path(__file__).parent.parent.parent
 PLUGIN = ROOT / "editors/emacs"
 FILES = sorted(path.name for path in PLUGIN.glob("*.el"))
 EMACS = shutil.which("emacs") or ""
+LINTERS = [
+    path
+    for name in ("package-lint", "let-alist")
+    for path in Path("/usr/share/emacs/site-lisp/elpa-src").glob(f"{name}-*")
+]
 LIMIT = 240.0
 IDLE, PROMPT = "\u25c6", "\u203a"
 """The meter's sign while no turn runs, and what stands before what the user types."""
@@ -260,6 +265,20 @@ def test_it_compiles_without_warnings(tmp_path: Path, name: str) -> None:
     strict = "(setq byte-compile-error-on-warn t)"
     made = emacs(tmp_path, "-L", ".", "--eval", strict, "-f", "batch-byte-compile", name)
     assert (made.returncode, made.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not LINTERS, reason="package-lint is not installed: Debian's elpa-package-lint")
+def test_package_lint_has_nothing_to_say(tmp_path: Path) -> None:
+    paths = [word for path in LINTERS for word in ("-L", str(path))]
+    main = '(setq package-lint-main-file "sidecar.el")'
+    lint = ("-l", "package-lint", "--eval", main, "-f", "package-lint-batch-and-exit")
+    for file in FILES:
+        shutil.copy(PLUGIN / file, tmp_path)
+    told = emacs(tmp_path, *paths, *lint, *FILES)
+    assert told.returncode < 2, told.stderr
+    faults = [line for line in (told.stdout + told.stderr).splitlines() if ".el:" in line]
+    # Its list of released versions of Emacs ends before 28.1.
+    assert [line for line in faults if not line.endswith("in all released Emacs versions.")] == []
 
 
 def test_the_folder_is_a_package(tmp_path: Path) -> None:
