@@ -14,6 +14,7 @@ class Counting:
         self.counted: list[str] = []
 
     known = ()
+    vocabulary = "another"
 
     def model_for(self, _: str) -> None: ...
 

@@ -21,10 +21,9 @@ ROOT = Path(__file__).parent.parent.parent
 PLUGIN = ROOT / "editors/emacs"
 FILES = sorted(path.name for path in PLUGIN.glob("*.el"))
 EMACS = shutil.which("emacs") or ""
+ELPA = Path("/usr/share/emacs/site-lisp/elpa-src")
 LINTERS = [
-    path
-    for name in ("package-lint", "let-alist")
-    for path in Path("/usr/share/emacs/site-lisp/elpa-src").glob(f"{name}-*")
+    f"--directory={path}" for path in (*ELPA.glob("package-lint-*"), *ELPA.glob("let-alist-*"))
 ]
 LIMIT = 240.0
 IDLE, PROMPT = "\u25c6", "\u203a"
@@ -269,12 +268,11 @@ def test_it_compiles_without_warnings(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.skipif(not LINTERS, reason="package-lint is not installed: Debian's elpa-package-lint")
 def test_package_lint_has_nothing_to_say(tmp_path: Path) -> None:
-    paths = [word for path in LINTERS for word in ("-L", str(path))]
     main = '(setq package-lint-main-file "sidecar.el")'
     lint = ("-l", "package-lint", "--eval", main, "-f", "package-lint-batch-and-exit")
     for file in FILES:
         shutil.copy(PLUGIN / file, tmp_path)
-    told = emacs(tmp_path, *paths, *lint, *FILES)
+    told = emacs(tmp_path, *LINTERS, *lint, *FILES)
     assert told.returncode < 2, told.stderr
     faults = [line for line in (told.stdout + told.stderr).splitlines() if ".el:" in line]
     # Its list of released versions of Emacs ends before 28.1.

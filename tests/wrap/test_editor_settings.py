@@ -37,7 +37,7 @@ def test_others_quote_words(editor: str) -> None:
 @pytest.mark.parametrize("editor", EDITORS)
 def test_the_page_shows_what_is_printed(editor: str) -> None:
     page = (ROOT / "docs/how-to/wrap.md").read_text(encoding="utf-8")
-    assert settings_for(editor, "/path/to/sidecar", ("opencode", "acp")) + "```\n" in page
+    assert settings_for(editor, "/path/to/sidecar", ("opencode", "acp")) + "````\n" in page
 
 
 def test_an_unknown_editor_is_told_the_known() -> None:
