@@ -171,10 +171,23 @@ PURE = {
         "fnmatch",
     ),
     *("functools", "hashlib", "heapq", "html", "importlib", "itertools", "json", "math"),
-    *("operator", "pkgutil", "re", "sidecar", "sys", "types", "typing", "unicodedata", "zlib"),
+    *(
+        "operator",
+        "pkgutil",
+        "re",
+        "reprlib",
+        "sidecar",
+        "sys",
+        "types",
+        "typing",
+        "unicodedata",
+        "zlib",
+    ),
 }
 """What core may import: of a module that stands in no list nobody knows whether it is pure."""
 DOORS = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
+COMPILES = "sidecar/core/dataclass.py: exec"
+"""Of names alone, as the library does."""
 
 
 def test_core_imports_nothing_but_what_is_known_to_be_pure_and_opens_nothing() -> None:
@@ -193,7 +206,7 @@ def test_core_imports_nothing_but_what_is_known_to_be_pure_and_opens_nothing() -
                 case _:
                     continue
             found |= {f"{path.relative_to(ROOT)}: {name}" for name in called}
-    assert found == set()
+    assert found == {COMPILES}
 
 
 MOST_TESTS = 6

@@ -7,7 +7,6 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -27,6 +26,7 @@ from sidecar.commands.session_names import named, whole_id
 from sidecar.commands.terminal import refused, run_async, shown, terminal
 from sidecar.config import load
 from sidecar.core import errors
+from sidecar.core.dataclass import dataclass
 from sidecar.core.text.visible import visible_json
 from sidecar.daemon.stores import open_store
 from sidecar.session.history.checkpoint_list import stored_listing

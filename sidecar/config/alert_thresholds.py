@@ -1,8 +1,7 @@
 """Settings for the thresholds of alerts."""
 
-from dataclasses import dataclass
-
 from sidecar.config.setting import Reader, setting
+from sidecar.core.dataclass import dataclass
 
 NAMES = (
     "overflow_rate",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
@@ -10,6 +10,7 @@ from sidecar.config.provider_settings import keeps_providers
 from sidecar.config.readers import kind_of
 from sidecar.config.settings import SETTINGS, TABLES, Config, default_model
 from sidecar.config.toml_lines import line_of
+from sidecar.core.dataclass import dataclass
 from sidecar.core.text.visible import clipped
 
 LayerKind: TypeAlias = Literal["user", "workspace", "environment", "client"]

@@ -1,7 +1,9 @@
 """MCP servers in settings: `name = {command, args, env, cwd}` or `{url, headers}`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from sidecar.core.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """Providers by name: `name = {kind, base_url, api_key}`, and those that need no settings."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, TypeAlias, get_args
+
+from sidecar.core.dataclass import dataclass
 
 ProviderKind: TypeAlias = Literal[
     "anthropic", "bedrock", "vertex", "foundry", "openai", "gemini",

@@ -1,7 +1,7 @@
 """Applies changed settings next turn, in new sessions or after a restart."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -9,6 +9,7 @@ from sidecar.config.document import given, in_words, shown
 from sidecar.config.layers import Problem, Resolved
 from sidecar.config.setting import Applies, Setting
 from sidecar.config.settings import SETTINGS, TABLES, Config, value_of
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject
 
 Stamps: TypeAlias = tuple[tuple[int, int, int] | None, ...]

@@ -1,9 +1,8 @@
 """The `retention` settings: age and size of stored data."""
 
-from dataclasses import dataclass
-
 from sidecar.config.readers import count
 from sidecar.config.setting import setting
+from sidecar.core.dataclass import dataclass
 
 HOUR = 3_600_000
 """In milliseconds."""

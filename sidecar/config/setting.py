@@ -1,8 +1,10 @@
 """Declares settings, for `docs`, the sample file and `config show`."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, field, fields, is_dataclass
 from typing import Literal, TypeAlias, TypeVar, overload
+
+from sidecar.core.dataclass import dataclass
 
 Applies: TypeAlias = Literal["turn", "session", "restart"]
 """Start of a changed value: next turn, new sessions, restart."""

@@ -1,8 +1,7 @@
 """All settings: fields of `Config` or of its tables."""
-# ruff: noqa: RUF009 - what `setting` gives is a dataclass's field
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from pathlib import Path
 
@@ -41,6 +40,7 @@ from sidecar.config.setting import Setting, setting, settings_of, table_of
 from sidecar.config.strategies import STRATEGIES, Strategy
 from sidecar.config.telemetry_settings import Telemetry
 from sidecar.core.conversation.wishes import Preserve
+from sidecar.core.dataclass import dataclass
 from sidecar.core.prompt.budget import ZONE_STARTS, ZoneStarts
 
 OFFLINE_MODEL = "offline"

@@ -1,10 +1,11 @@
 """The `agents` setting gives an agent another policy, by name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sidecar.config.readers import FLAG, POLICY
 from sidecar.config.setting import Reader
+from sidecar.core.dataclass import dataclass
 
 KEYS = ("policy", "weights", "auto_compact")
 

@@ -1,11 +1,10 @@
 """Where metrics and traces go: nowhere by default."""
-# ruff: noqa: RUF009 - what `setting` gives is a dataclass's field
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from sidecar.config.readers import URL
 from sidecar.config.setting import Reader, setting
+from sidecar.core.dataclass import dataclass
 
 Exporter: TypeAlias = Literal["", "none", "prometheus", "otlp", "console"]
 

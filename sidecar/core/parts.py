@@ -2,8 +2,10 @@
 
 import zlib
 from binascii import a2b_base64
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NewType, TypeAlias
+
+from sidecar.core.dataclass import dataclass
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """Opaque JSON (tool input, metadata): carried, never inspected, and given back unchanged."""

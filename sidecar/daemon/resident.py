@@ -7,11 +7,11 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 
 from sidecar import __version__
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.visible import visible_json
 from sidecar.daemon.bounded_log import cut_back

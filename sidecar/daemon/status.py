@@ -1,11 +1,11 @@
 """A daemon's state and alerts, in the protocol's words."""
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sidecar import __version__
 from sidecar.config import default_model
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject
 from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.environment import Environment

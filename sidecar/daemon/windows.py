@@ -9,7 +9,6 @@ import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from contextvars import Context, copy_context
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,6 +17,7 @@ from sidecar import __version__
 from sidecar.config import settings_files
 from sidecar.config.loading import check_options as check_settings
 from sidecar.config.reload import CurrentSettings, stamps
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject
 from sidecar.daemon.clock_and_ids import id_source, read_clock, seconds
 from sidecar.daemon.environment_parts import (

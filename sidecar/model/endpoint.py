@@ -1,9 +1,10 @@
 """Provider, address and key of a model."""
 
 import importlib
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sidecar.config.provider_settings import FROM_KEYRING
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import ModelFailed
 from sidecar.extras import adding
 

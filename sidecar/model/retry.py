@@ -5,10 +5,10 @@ The SDK's retries hide the wait, cannot repeat a broken stream, and obey a Retry
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 
 from sidecar.config import Retry
 from sidecar.core.conversation.stream import AttemptFailed, StreamEvent
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import ModelFailed
 
 FIRST = 1.0

@@ -6,8 +6,9 @@ A transport's timeout covers the next byte only.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Protocol
+
+from sidecar.core.dataclass import dataclass
 
 STALL = 120.0
 """Seconds for one event; providers ping more often."""

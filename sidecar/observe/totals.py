@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.prompt.observation import (
     ModelAsked,

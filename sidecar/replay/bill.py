@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject, Message, Millis, StepFinishPart, Usage
 
 DEAREST = 1_000_000

@@ -1,9 +1,9 @@
 """Draws a comparison's charts as inline SVG."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.policies import DEFAULT
 from sidecar.core.prompt.budget import zones
 from sidecar.core.text.svg import LETTER, ROW, frame, spaced, ticks

@@ -1,9 +1,10 @@
 """A recorded session as requests over a growing list of units."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.units import Unit, learn, units_of
 from sidecar.core.parts import (
     FilePart,

@@ -5,10 +5,10 @@ paid changes as they differ. So what a simulation gets wrong about both is no co
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
 from statistics import median
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.plans.plan import Rates
 from sidecar.core.text.visible import many
 from sidecar.replay.compare import ReplayedSession, Subagents

@@ -5,8 +5,9 @@ by hand, refusals. Recorded thinking without proof counts as sent.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.engine.breaker import Breaker
 from sidecar.core.engine.engine import choose, why_now
 from sidecar.core.engine.ladder import Tell

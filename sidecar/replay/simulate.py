@@ -1,10 +1,11 @@
 """Simulates a policy over a recorded conversation."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.engine.engine import ATTEMPTS
 from sidecar.core.engine.ladder import Tell as Ways
 from sidecar.core.engine.ladder import coming

@@ -3,10 +3,11 @@
 import re
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import (
     MOST_COUNT,
     FilePart,

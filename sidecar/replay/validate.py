@@ -4,9 +4,9 @@ Only requests up to the agent's first compaction count, where all was sent, as b
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from statistics import median
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.units import Item
 from sidecar.core.prompt.cache.warmth import Warm, follow, foresee
 from sidecar.core.prompt.cache_rules import CacheRules

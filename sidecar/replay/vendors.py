@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from statistics import median
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject
 from sidecar.replay.compare import PolicyTally, ReplayedSession, Settings, totals
 from sidecar.replay.page import framed, session_card

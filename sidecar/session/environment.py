@@ -1,10 +1,11 @@
 """Services that sessions share."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from sidecar.config.reload import CurrentSettings
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.prompt.observation import Observe, SessionClosed, ignore
 from sidecar.session.changes.session_trust import Trust, nowhere

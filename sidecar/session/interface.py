@@ -1,10 +1,11 @@
 """What callers exchange with sessions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from sidecar.config.mcp_settings import McpServer
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.files.restore_plan import Fate
 from sidecar.core.parts import JsonObject, MessageId, Millis, SessionId, TurnId, Usage

@@ -4,9 +4,9 @@ The newest requests are replayed in the views of their times.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from sidecar.config.reload import CurrentSettings
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Message, Millis, StepFinishPart
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.tokens import Calibration

@@ -1,8 +1,7 @@
 """An open session's state."""
 
-from dataclasses import dataclass
-
 from sidecar.config import Config
+from sidecar.core.dataclass import dataclass
 from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.changes.tracker import Tracking

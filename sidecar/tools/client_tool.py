@@ -1,7 +1,8 @@
 """Tools provided by the client."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import MEDIA_TYPES, MOST_MEDIA, Json, JsonObject, Media, base64_of
 from sidecar.core.text.visible import clipped

@@ -4,10 +4,11 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, Cancelled, SidecarError
 from sidecar.core.files.authorship import Intent
 from sidecar.core.parts import Json

@@ -12,10 +12,10 @@ import time
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager, closing, suppress
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.authorship import Intent
 from sidecar.core.parts import JsonObject
 from sidecar.tools import inputs

@@ -2,10 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.authorship import Intent
 from sidecar.core.parts import Json, JsonObject, Media, SessionId, ToolKind
 from sidecar.workspace.buffers import Buffers

@@ -1,10 +1,10 @@
 """One client."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.core.text.visible import clipped
 from sidecar.session.log.events import (

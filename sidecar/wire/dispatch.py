@@ -3,12 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, SidecarError, innermost
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.json_text import DEEPEST, is_deep

@@ -5,9 +5,9 @@ LSP's `Content-Length:` headers; or one JSON object a line, if the first byte is
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.json_text import plain, read
 from sidecar.core.text.visible import mended

@@ -7,9 +7,9 @@ With too many unread answers, the client's requests wait. At the limits, updates
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject
 from sidecar.wire.framing import Framing, encode
 

@@ -1,9 +1,9 @@
 """Reads a rollback's words: `[turns back] [scope] [handling of conflicts]`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.text.visible import whole_letters

@@ -5,10 +5,10 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from sidecar.config.loading import unknown_options
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.log.events import Watcher

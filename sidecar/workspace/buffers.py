@@ -2,11 +2,11 @@
 
 import asyncio
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from weakref import WeakValueDictionary
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import SessionId
 
 

@@ -4,11 +4,11 @@ import grp
 import os
 import pwd
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
+from sidecar.core.dataclass import dataclass
 from sidecar.workspace.unlinked_path import folder_of, open_in
 
 NAMES = ("AGENTS.md", "CLAUDE.md")

@@ -7,11 +7,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject
 from sidecar.core.text.digest import digest
 from sidecar.workspace.instructions import NAMES, Instruction, instruction_folders, user_folder

@@ -3,9 +3,9 @@
 import json
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
+from sidecar.core.dataclass import dataclass
 from sidecar.store.connection.store_files import SERVERS, make_folder
 
 NAME = "trusted-workspaces.json"

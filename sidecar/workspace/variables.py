@@ -11,12 +11,12 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from string import Template
 from urllib.parse import unquote
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.text.redaction import SHORTEST, holds_key
 from sidecar.core.text.secret_names import is_secret
 

@@ -3,12 +3,12 @@
 import asyncio
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import NewType
 from urllib.parse import unquote, urlsplit
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.prompt.frames import in_context, within_frame
 from sidecar.workspace.paths import display

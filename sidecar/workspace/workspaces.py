@@ -1,10 +1,10 @@
 """Holds buffers, instructions, snapshots."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions_watch import InstructionsWatch

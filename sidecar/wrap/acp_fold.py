@@ -4,9 +4,10 @@ Unknown messages and shapes tell nothing; both sides' requests are known until a
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import MOST_COUNT, Json, JsonObject, Usage
 
 WANTED = ("fs/write_text_file", "terminal/output")

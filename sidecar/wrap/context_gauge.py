@@ -1,6 +1,6 @@
 """How full a wrapped agent's context is: as it reports, else estimated. Pure."""
 
-from dataclasses import dataclass
+from sidecar.core.dataclass import dataclass
 
 WARN, CALM = 0.8, 0.7
 """Shares of the window: from the first on the user is warned, below the second anew."""

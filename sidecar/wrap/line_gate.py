@@ -1,7 +1,8 @@
 """Cuts a stream into bytes to pass on and lines to look at."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from sidecar.core.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

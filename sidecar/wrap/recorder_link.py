@@ -11,10 +11,10 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from time import monotonic
 from typing import IO
 
+from sidecar.core.dataclass import dataclass
 from sidecar.daemon.attach import SOON, taken
 from sidecar.daemon.choice import is_unwanted
 from sidecar.daemon.rendezvous import WRAPPED

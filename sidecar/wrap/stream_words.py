@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from sidecar.core.dataclass import dataclass
 
 UP = (b"session/prompt", rb"session\/prompt", b"_sidecar/", rb"_sidecar\/")
 """Names in the editor's lines; some writers of JSON escape a slash."""

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from pathlib import Path
 from time import monotonic
 
 from sidecar.core.conversation.sendable import is_id
 from sidecar.core.conversation.turns import first_line, settle
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import (
     JsonObject,
@@ -80,7 +81,7 @@ class WrappedTurn:
     ended_calls: set[str] = field(default_factory=set)
     terminals: dict[str, str] = field(default_factory=dict)
     pieces: list[str] = field(default_factory=list)
-    growing: PartId = PartId("")  # noqa: RUF009 - a text
+    growing: PartId = PartId("")
     saved: float = 0.0
     due: bool = False
     pause: float = LOOK_EVERY

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,6 +24,7 @@ from sidecar.commands.replay.vendor_replay import show_vendors, vendor_settings
 from sidecar.commands.session_names import whole_id
 from sidecar.commands.terminal import put_out, say, terminal, wide_terminal
 from sidecar.config import load
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.policies import policies
 from sidecar.core.prompt.prompt_text import prompt_text

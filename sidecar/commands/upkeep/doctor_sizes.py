@@ -1,12 +1,12 @@
 """Sizes in `sidecar doctor`."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from sidecar.config import Config
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.tree import MIB
 from sidecar.core.text.visible import many, visible, whole_letters
 from sidecar.session.sync.sync_files import known_remotes, removed_names

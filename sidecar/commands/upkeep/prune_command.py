@@ -4,7 +4,7 @@ import asyncio
 import os
 import secrets
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from rich import filesize
@@ -15,6 +15,7 @@ from rich.table import Table
 from sidecar.commands.terminal import INTERRUPTED, refused, say_each, shown, terminal
 from sidecar.config import Config, load
 from sidecar.config.retention import Retention
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import SidecarError, StorageFailed
 from sidecar.core.parts import JsonObject, Millis
 from sidecar.core.text.visible import many, visible_json

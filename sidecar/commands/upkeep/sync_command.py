@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +16,7 @@ from sidecar_client.messages import RemoteSession, SessionSyncResult, SyncedSess
 from sidecar.commands.own_daemon import own_daemon
 from sidecar.commands.session_names import whole_ids
 from sidecar.commands.terminal import refused, say_each, shown, terminal
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import SidecarError as SidecarFailed
 from sidecar.core.parts import Json
 from sidecar.core.text.visible import many, visible_json

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, TurnId
 from sidecar.core.text.digest import TAG, digest
 

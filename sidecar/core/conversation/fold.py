@@ -1,6 +1,6 @@
 """Folds streamed events into parts."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from sidecar.core.conversation.sendable import tool_input, tool_name
 from sidecar.core.conversation.stream import (
@@ -13,6 +13,7 @@ from sidecar.core.conversation.stream import (
     ResponseStarted,
     StreamEvent,
 )
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import (
     OpaquePart,
     Part,

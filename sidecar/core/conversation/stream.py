@@ -3,9 +3,10 @@
 Deltas may be split anywhere.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject, Usage
 
 BlockKind: TypeAlias = Literal["text", "reasoning", "tool", "opaque"]

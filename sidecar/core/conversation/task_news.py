@@ -1,7 +1,8 @@
 """Reads programs' messages about ended background tasks."""
 
 import re
-from dataclasses import dataclass
+
+from sidecar.core.dataclass import dataclass
 
 NEWS = ("<task-notification>", "<subagent_notification>")
 """How they begin."""

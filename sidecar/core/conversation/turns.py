@@ -1,8 +1,9 @@
 """Groups messages into turns, and closes interrupted messages."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import (
     Message,
     MessageStatus,

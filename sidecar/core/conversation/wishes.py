@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+
+from sidecar.core.dataclass import dataclass
 
 ANY_AGENT = "*"
 """In settings by agent: what holds for all of them."""

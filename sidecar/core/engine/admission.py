@@ -1,9 +1,10 @@
 """Decides whether to install a rewrite: it must gain room and lose nothing needed."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sidecar.core.conversation.call_outcome import error_line, one_line
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.net_changes import net_files, told_files, told_more
 from sidecar.core.ledger.units import Item, Unit, overcome
 from sidecar.core.parts import PartId

@@ -1,7 +1,8 @@
 """Remembers fruitless plans, so none is made again before a change."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.plans.plan import Standing
 from sidecar.core.prompt.visibility import Cause
 

@@ -1,9 +1,10 @@
 """Decides on a rewrite, for sessions and replays."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Generic
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.engine.breaker import Breaker
 from sidecar.core.engine.ladder import (
     One,

@@ -1,8 +1,9 @@
 """Turns a plan into a rewrite: allowed changes, beginning, notes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.engine.ladder import allowed
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import MessageId, PartId

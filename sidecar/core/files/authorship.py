@@ -5,10 +5,10 @@ Reading files or running other programs states none.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import translate
 from itertools import pairwise
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.shell_writes import arguments, joined, patched, simple, split
 from sidecar.core.files.tree import TreeChange
 

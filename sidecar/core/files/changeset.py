@@ -5,10 +5,10 @@ are unknown; the rest is the user's.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.tree import Delta, SnapshotId, TreeChange, TreeEntry, above, renames
 
 Author: TypeAlias = Literal["tool", "shell", "user", "unknown", "restore", "merge"]

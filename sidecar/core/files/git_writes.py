@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.shell_writes import joined, simple, split
 
 ANYWHERE = ""

@@ -1,8 +1,9 @@
 """Makes a restore's verdicts possible together, and orders its actions."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.reconcile import OTHERS, Choices
 from sidecar.core.files.strands import Strand
 from sidecar.core.files.tree import TreeEntry, above, name, parent

@@ -1,9 +1,10 @@
 """Takes the agent's part out of a path by a three-way merge."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.changeset import same, same_content
 from sidecar.core.files.strands import Strand
 from sidecar.core.files.tree import TreeEntry

@@ -1,8 +1,9 @@
 """Plans how to undo the agent's part in files."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.files.placement import Placing, children, order
 from sidecar.core.files.reconcile import Choices

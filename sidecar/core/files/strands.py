@@ -1,9 +1,10 @@
 """Follows each path through change sets."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.changeset import ChangeSet, PathChange, same, state
 from sidecar.core.files.tree import TreeEntry
 

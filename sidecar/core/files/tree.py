@@ -1,8 +1,9 @@
 """Values for states of a folder. Paths are relative bytes."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, NewType, TypeAlias
+
+from sidecar.core.dataclass import dataclass
 
 MIB = 1024 * 1024
 

@@ -1,8 +1,9 @@
 """Decides how to undo the agent's part at a path, or at a rename's two."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.changeset import same, same_content
 from sidecar.core.files.reconcile import OTHERS, Choices, HeldState, without
 from sidecar.core.files.strands import Strand

@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sidecar.core.conversation.fact import KINDS, FactKind
+from sidecar.core.dataclass import dataclass
 from sidecar.core.text.json_text import FAULTS, read_object, without_trailing_commas
 
 MOST = 50

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -13,6 +12,7 @@ from sidecar.core.conversation.call_outcome import (
     one_line,
     result_text,
 )
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.shell_writes import patched, writes
 from sidecar.core.parts import Json, JsonObject, ToolCompleted, ToolError, ToolPart
 from sidecar.core.text.digest import content_hash

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sidecar.core.conversation.call_outcome import result_text
 from sidecar.core.conversation.fact import Fact, Speaker, fact_id, normalised
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.claims import LONGEST, Claim
 from sidecar.core.ledger.guidance import HANDED_ON
 from sidecar.core.parts import (

@@ -5,10 +5,10 @@ People's text is kept byte for byte. Our bullets end in a comment that reveals e
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from sidecar.core.conversation.fact import Fact, key_of
+from sidecar.core.dataclass import dataclass
 from sidecar.core.late_pattern import late_pattern
 from sidecar.core.prompt.tokens import Count
 

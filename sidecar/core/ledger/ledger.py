@@ -1,7 +1,7 @@
 """The ledger: requests, files, attempts and plans, from a session's log."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from sidecar.core.conversation.call_outcome import (
     argument,
@@ -13,6 +13,7 @@ from sidecar.core.conversation.call_outcome import (
     status,
 )
 from sidecar.core.conversation.turns import REFUSED
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.attempts import achieved, attempt_of, is_overcome, needs, still_missing
 from sidecar.core.ledger.deeds import (
     Delegated,

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar, cast, get_args
 
 from sidecar.core.conversation.fact import Fact, FactKind, Speaker
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.deeds import LineSpans, Operation
 from sidecar.core.ledger.ledger import Command, Failure, File, Ledger, LedgerSubtask, Said, Todo
 from sidecar.core.ledger.wording import failure_line, file_line

@@ -3,8 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.deeds import TouchedFile
 from sidecar.core.ledger.replacements import Replacement
 from sidecar.core.parts import PartId

@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sidecar.core.conversation.call_outcome import result_text
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.deeds import TouchedFile, deeds_of
 from sidecar.core.ledger.ledger import Ledger
 from sidecar.core.parts import Message, ToolPart

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import failed, result_text
 from sidecar.core.conversation.complaints import met_conflicts
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.git_writes import GitFate, git_changes
 from sidecar.core.ledger.deeds import (
     EDITS,

@@ -1,7 +1,7 @@
 """Units, which a rewrite keeps, shortens or drops whole."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -14,6 +14,7 @@ from sidecar.core.conversation.call_outcome import (
     status,
 )
 from sidecar.core.conversation.user_words import user_words
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.attempts import achieved, attempt_of, is_overcome, needs
 from sidecar.core.ledger.deeds import Deed, Means, TouchedFile, changed, deeds_of, means_of
 from sidecar.core.ledger.guidance import HANDED_ON, LONGEST_FILE, THE_DRAFTS, guidance_of, stated

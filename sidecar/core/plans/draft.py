@@ -1,8 +1,8 @@
 """Drafts plans for simple policies, with the usual triggers and edits."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
 from sidecar.core.plans.guard import NOTES, with_thinking_dropped

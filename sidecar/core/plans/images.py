@@ -3,8 +3,8 @@
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import PartId
 from sidecar.core.plans.guard import NEWEST_STEPS
 from sidecar.core.plans.knapsack import Piece

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.conversation.task_news import TaskEnd, task_end
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.deeds import (
     IN_BACKGROUND,
     SHELLS,

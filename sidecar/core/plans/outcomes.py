@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.call_outcome import WRAPPING, error_line, one_line
 from sidecar.core.conversation.complaints import passes
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.shell_writes import commands_alone
 from sidecar.core.late_pattern import late_pattern
 from sidecar.core.ledger.deeds import SEARCHERS, Operation, TouchedFile, own_name

@@ -1,10 +1,11 @@
 """Defines what a policy is given and the plan that it returns."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from sidecar.core.conversation.call_outcome import LONGEST
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.prompt import Ttl

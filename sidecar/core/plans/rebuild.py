@@ -4,10 +4,11 @@ A greedy knapsack keeps whole blocks; a note stands for the rest.
 """
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 
 from sidecar.core.conversation.passed_tests import beside_passed
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.deeds import ListedTodo
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId

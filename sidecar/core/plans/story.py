@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.task_news import NEWS
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.deeds import TouchedFile
 from sidecar.core.ledger.units import RECORDED_SUMMARY, Unit, UnitKind
 from sidecar.core.parts import MessageId

@@ -1,9 +1,9 @@
 """Shortens typed messages, and puts the last request in a note."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.deeds import IN_BACKGROUND, Delegated, TodoProgress, list_after
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId

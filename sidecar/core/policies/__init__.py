@@ -4,11 +4,11 @@ Plug-ins come after.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.plans.plan import Policy
 from sidecar.core.policies import presets
 from sidecar.core.policies.policy_plugins import load_plugin, plugins

@@ -5,10 +5,11 @@ All after the static prefix is rebuilt.
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.plans.plan import (
     OPTIONAL,
     STORY,

@@ -5,8 +5,8 @@ prefix.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
 from sidecar.core.plans.draft import Edits, draft, evicted, forced, leave_out, tail_start

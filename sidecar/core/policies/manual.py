@@ -1,7 +1,6 @@
 """`manual`: people compact, fork and hand off (as in Amp)."""
 
-from dataclasses import dataclass
-
+from sidecar.core.dataclass import dataclass
 from sidecar.core.plans.plan import Plan, Situation, Standing
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Cause

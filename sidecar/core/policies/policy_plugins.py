@@ -4,10 +4,11 @@ Where one fails, the fallback decides, and the reason is told.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar, get_args
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.plans.plan import Plan, Policy, Situation, Standing
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Cause

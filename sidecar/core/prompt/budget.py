@@ -5,10 +5,11 @@ history = window - system - instructions - learned - summary - ledger - tools - 
 
 from bisect import bisect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from sidecar.core.dataclass import dataclass
 
 if TYPE_CHECKING:
     from sidecar.core.prompt.render import Region

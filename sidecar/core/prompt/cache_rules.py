@@ -1,8 +1,8 @@
 """How a provider caches prompts, as values."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, Usage
 from sidecar.core.prompt.prompt import Ttl
 

@@ -1,9 +1,9 @@
 """Measures the next prompt exactly, for the status bar."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis
 from sidecar.core.prompt.budget import (
     BEFORE,

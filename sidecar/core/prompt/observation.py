@@ -1,9 +1,9 @@
 """Tells metrics, traces and alerts what a session did, never texts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, SessionId, TurnId, Usage
 from sidecar.core.prompt.meter import Meter
 

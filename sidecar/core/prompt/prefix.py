@@ -5,11 +5,12 @@ Equal hashes are equal prefixes.
 
 from array import array
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TypeAlias
 
 from sidecar.core.conversation.growing import identical, unchanged
+from sidecar.core.dataclass import dataclass
 from sidecar.core.prompt.breakpoints import joins
 from sidecar.core.prompt.prompt import Prompt, ToolSpec, Ttl
 from sidecar.core.prompt.render import (

@@ -1,9 +1,9 @@
 """Prices and sizes of models. An unknown price is `None`, never another model's."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Usage
 from sidecar.core.prompt.cache_rules import MARKED, CacheRules
 

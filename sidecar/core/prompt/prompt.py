@@ -1,11 +1,11 @@
 """The provider-neutral prompt, which only `assemble` builds."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import accumulate, chain, groupby
 from operator import attrgetter
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject, ToolKind, ToolOrigin
 from sidecar.core.prompt.render import Block, CallBlock, Rendered, ResultBlock
 

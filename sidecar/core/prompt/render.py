@@ -4,11 +4,12 @@ Rendering has a version: resume, fork and restart give the same bytes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation import sendable
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import (
     FilePart,
     JsonObject,

@@ -3,9 +3,9 @@
 import json
 from base64 import b64decode
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Media
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.core.prompt.render import (

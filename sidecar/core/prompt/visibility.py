@@ -4,11 +4,12 @@ The view is a pure fold over rewrites, so an undo restores the earlier prompt by
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.call_outcome import placeholder, result_text
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import (
     FilePart,
     Media,

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import failed, result_text
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.deeds import EDITS, READERS, TouchedFile, deeds_of, own_name
 from sidecar.core.parts import JsonObject, ToolCompleted, ToolPart
 

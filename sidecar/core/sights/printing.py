@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.shell_writes import joined, pipelines, split
 
 Range: TypeAlias = tuple[int, int | None]

@@ -1,9 +1,10 @@
 """Files as a log tells them: lines shown or written, with later edits."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice, takewhile
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.formatters import formatted
 from sidecar.core.files.shell_writes import joined
 from sidecar.core.ledger.deeds import commands_of

@@ -6,9 +6,9 @@ The newest episodes keep sentences, older ones a line, the oldest a title.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.dataclass import dataclass
 from sidecar.core.late_pattern import late_pattern
 from sidecar.core.ledger.units import Unit
 from sidecar.core.plans.guard import NOTES

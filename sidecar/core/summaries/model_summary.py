@@ -3,10 +3,11 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.fact import KINDS
+from sidecar.core.dataclass import dataclass
 from sidecar.core.late_pattern import late_pattern
 from sidecar.core.ledger.claims import Claim, claims_in
 from sidecar.core.ledger.units import Item, Unit

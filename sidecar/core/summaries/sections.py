@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.prompt.tokens import tokens_of
 
 GOAL, CONSTRAINTS, DECISIONS = "Goal", "Constraints", "Decisions"

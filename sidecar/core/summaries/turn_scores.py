@@ -5,11 +5,11 @@ Failed approaches, paths and URLs stay.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
 
 from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.conversation.turns import TITLE
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId
 from sidecar.core.plans.draft import evicted

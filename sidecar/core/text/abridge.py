@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.late_pattern import late_pattern
 from sidecar.core.text.rule_sentences import FIRM, rules_in, wording
 from sidecar.core.text.sentences import (

@@ -3,11 +3,12 @@
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.late_pattern import late_pattern
 
 _SPAN = late_pattern(r"`([^`\n]{3,80})`")

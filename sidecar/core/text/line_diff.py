@@ -3,8 +3,9 @@
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
+
+from sidecar.core.dataclass import dataclass
 
 STEPS = 400_000
 """Work for the fewest changes; beyond, whole stretches count as changed."""

@@ -1,9 +1,9 @@
 """Merges texts three ways, line by line."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.text.line_diff import Hunk, hunks, is_binary, split
 
 MOST_BYTES = 2 * 1024 * 1024

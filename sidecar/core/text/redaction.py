@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache, partial
 from itertools import count
 from operator import is_
 from typing import TypeVar, cast
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.late_pattern import late_pattern
 from sidecar.core.parts import KeptText, Media, ReasoningPart
 from sidecar.core.text.secret_names import is_login, is_path, is_random, is_secret

@@ -5,10 +5,10 @@ Goes by words and signs: a false hit costs few tokens, a miss loses a rule.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.late_pattern import late_pattern
 from sidecar.core.text import rule_words
 from sidecar.core.text.sentences import LONGEST, Span, is_item, sentences

@@ -1,8 +1,9 @@
 """Cuts outputs and parts, and says how to read the rest."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from sidecar.core.dataclass import dataclass
 
 Keep: TypeAlias = Literal["head", "tail", "both"]
 """The shown end: files and listings read from the top, commands say most at both."""

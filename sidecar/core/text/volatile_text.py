@@ -6,9 +6,9 @@ decide.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.late_pattern import late_pattern
 
 VolatileKind: TypeAlias = Literal[

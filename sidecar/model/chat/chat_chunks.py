@@ -1,7 +1,6 @@
 """Decodes streamed chunks of Chat Completions into provider-neutral events."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from sidecar.core.conversation.stream import (
@@ -14,6 +13,7 @@ from sidecar.core.conversation.stream import (
     ResponseStarted,
     StreamEvent,
 )
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject, Usage
 from sidecar.core.text.json_text import to_json
 from sidecar.model.bodies.answer_json import (

@@ -1,7 +1,8 @@
 """How servers of Chat Completions differ, as data."""
 
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from sidecar.core.dataclass import dataclass
 
 LONG = 5.0
 """Times the usual silence: ten minutes."""

@@ -4,8 +4,8 @@ Errors amid an answer come as chunks, or bare JSON lines.
 """
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json
 from sidecar.core.text.json_text import read_all
 

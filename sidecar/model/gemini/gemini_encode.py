@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import msgspec
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject, Media
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.render import (

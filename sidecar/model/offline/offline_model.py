@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sidecar.core.conversation.stream import (
     BlockDelta,
@@ -14,6 +14,7 @@ from sidecar.core.conversation.stream import (
     ResponseStarted,
     StreamEvent,
 )
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, flat
 from sidecar.core.prompt.render import Block, CallBlock, ResultBlock, TextBlock

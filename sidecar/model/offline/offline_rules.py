@@ -3,8 +3,8 @@
 import json
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json
 
 MOST_REPEATS = 20

@@ -7,10 +7,10 @@ import importlib
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sidecar.core.conversation.stream import StreamEvent
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Usage
 from sidecar.core.prompt.prompt import ModelRequest

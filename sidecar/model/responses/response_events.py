@@ -1,7 +1,7 @@
 """Decodes the Responses API's stream into provider-neutral events."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from sidecar.core.conversation.stream import (
@@ -13,6 +13,7 @@ from sidecar.core.conversation.stream import (
     ResponseStarted,
     StreamEvent,
 )
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject, Usage
 from sidecar.model.bodies.answer_json import (
     LONGEST_STOP,

@@ -1,9 +1,9 @@
 """Encodes prompts for the Responses API: equal prompts become equal bytes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject, Media
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
 from sidecar.core.prompt.render import (

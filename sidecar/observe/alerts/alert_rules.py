@@ -1,11 +1,11 @@
 """The nine alerts as data: direction, level, message, advice."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from sidecar.config.retention import HOUR
+from sidecar.core.dataclass import dataclass
 
 AlertLevel: TypeAlias = Literal["info", "warning", "critical"]
 

@@ -1,10 +1,11 @@
 """Raises alerts at thresholds, and clears them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from sidecar.config.alert_thresholds import Alerts
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, SessionId
 from sidecar.observe.alerts.alert_rules import RULES, AlertLevel, Rule
 from sidecar.observe.alerts.recent_past import TURNS, RecentPast, SessionStanding

@@ -1,8 +1,9 @@
 """Folds observations into a bounded recent past, for alerts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, SessionId
 from sidecar.core.policies import DEFAULT
 from sidecar.core.prompt.observation import (

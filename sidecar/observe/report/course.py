@@ -1,9 +1,9 @@
 """Values for a session's course: requests, changes, turns, context."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, Usage
 from sidecar.core.prompt.budget import REGIONS
 from sidecar.core.prompt.meter import Meter

@@ -1,10 +1,10 @@
 """Lays out charts over requests, on one shared axis."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.text.svg import LETTER, ROW, frame, short, ticks
 from sidecar.observe.report.course import Course, CourseChange, CourseRequest
 

@@ -4,10 +4,10 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sidecar.config.telemetry_settings import Telemetry
+from sidecar.core.dataclass import dataclass
 from sidecar.extras import adding
 
 if TYPE_CHECKING:

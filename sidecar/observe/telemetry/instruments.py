@@ -4,11 +4,11 @@ Names follow OpenTelemetry's conventions for generative AI (`gen_ai.…`, 1.44),
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
 from sidecar.config import OFFLINE_MODEL
+from sidecar.core.dataclass import dataclass
 
 SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
 """The conventions' buckets for durations."""

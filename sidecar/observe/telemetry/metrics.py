@@ -1,12 +1,12 @@
 """Writes observations as OpenTelemetry metrics; needs only the API."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from opentelemetry.metrics import CallbackOptions, Counter, Histogram, Meter, MeterProvider
 from opentelemetry.metrics import Observation as Level
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, SessionId
 from sidecar.core.prompt.meter import Meter as ContextMeter
 from sidecar.core.prompt.observation import (

@@ -1,11 +1,11 @@
 """Where agents keep their recordings, and what of a folder of them is shown to choose from."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from sidecar.core.conversation.turns import first_line
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Message
 from sidecar.core.text.visible import visible

@@ -1,9 +1,10 @@
 """Imports Claude Code's recordings: a JSON line per block."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject, Media, Millis, Part, ReasoningPart, Usage
 from sidecar.replay.bill import BilledRequest, bill_each, billed
 from sidecar.replay.transcript import (

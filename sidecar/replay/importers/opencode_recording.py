@@ -5,9 +5,10 @@
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import FilePart, Json, JsonObject, Millis, Part, ReasoningPart, Usage
 from sidecar.replay.bill import BilledRequest, bill_each, billed
 from sidecar.replay.transcript import (

@@ -1,8 +1,8 @@
 """Finds facts about a session in a recording's first lines."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject
 
 

@@ -1,10 +1,10 @@
 """Prepares a recorded session for judging."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import Message, Usage

@@ -5,10 +5,10 @@ A judge compares answers from full and compacted context.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
 
 from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.claims import objects_in
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.plans.guard import NOTES

@@ -1,9 +1,10 @@
 """The result of judging: score, gate, JSON."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from decimal import Decimal
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject, Usage
 from sidecar.core.prompt.pricing import money
 from sidecar.replay.judge.judge_questions import GATE, Judged, score

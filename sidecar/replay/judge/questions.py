@@ -1,11 +1,11 @@
 """Makes questions about a recorded session, by code."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.conversation.turns import turns
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.ledger import Failure, Ledger, read_ledger
 from sidecar.core.ledger.units import Unit, units_of
 from sidecar.core.ledger.wording import failure_line, file_line, todo_lines

@@ -4,9 +4,9 @@ Names in whole parts count apart: policies keep lines by the same names.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import error_line, one_line
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.guidance import LONGEST_RULE
 from sidecar.core.ledger.units import Item, Unit, overcome
 from sidecar.core.plans.guard import NOTES

@@ -6,10 +6,10 @@ numbers. See docs/how-to/measuring.md.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from sidecar.core.conversation.call_outcome import failed, result_text
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.deeds import EDITS, NUMBERED, PATCHES, SHELLS, own_name
 from sidecar.core.ledger.replacements import HUNK, OLD
 from sidecar.core.parts import Json, Message, PartId, TextPart, ToolCompleted, ToolPart

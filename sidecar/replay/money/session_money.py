@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Usage
 from sidecar.core.plans.plan import Rates
 from sidecar.core.prompt.cache_rules import CacheRules

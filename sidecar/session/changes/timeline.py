@@ -1,10 +1,10 @@
 """A log as restorable states, abandoned branches too."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.turns import first_line
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.parts import Message, MessageId, Millis, PatchPart, TextPart, TurnId
 from sidecar.core.text.visible import visible

@@ -5,11 +5,12 @@ import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from time import monotonic
 from typing import TypeVar
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.files.authorship import Intent, vouched
 from sidecar.core.files.changeset import ChangeSet, ToolWrite, attribute, same

@@ -4,10 +4,11 @@ The session stays unchanged.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from time import monotonic
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.engine.engine import Away, Chosen, choose, why_now
 from sidecar.core.engine.ladder import Tell, not_sent, why_nothing
 from sidecar.core.engine.outline import anchor_after, begun_by_user, opens_epoch, outlined

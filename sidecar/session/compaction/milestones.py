@@ -5,13 +5,14 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.fact import Fact
 from sidecar.core.conversation.turns import is_settled, tool_parts
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import SidecarError
 from sidecar.core.ledger.deeds import may_move_todos
 from sidecar.core.ledger.drift import drift, to_check

@@ -5,13 +5,14 @@ Units and identifiers are gathered as messages settle, so planning stays cheap.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from sidecar.config.reload import CurrentSettings
 from sidecar.core.conversation.growing import Growing
 from sidecar.core.conversation.turns import finished_steps, is_settled
 from sidecar.core.conversation.wishes import for_agent
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.units import Item, Unit, in_row, learn, note_kind, units_of
 from sidecar.core.parts import Message, MessageId, PartId, StepStartPart, ToolPart
 from sidecar.core.plans.plan import Situation, Standing, rent_of

@@ -5,11 +5,12 @@ All comes from the store, so any daemon's sessions can be handed on.
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 from sidecar.core.conversation.fact import Fact
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, StorageFailed
 from sidecar.core.ledger.inheritance import merged
 from sidecar.core.ledger.ledger import Ledger, Said, read_ledger

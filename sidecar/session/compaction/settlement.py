@@ -4,10 +4,10 @@ If the summary fails or is cancelled, the view stays as it was.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 
 from sidecar.core.conversation.fact import to_json as fact_to_json
+from sidecar.core.dataclass import dataclass
 from sidecar.core.engine.ladder import Tell, coming
 from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.pricing import money, money_of

@@ -4,12 +4,13 @@ After the provider's own compaction our question is asked; at last the log's own
 """
 
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from typing import Literal
 
 from sidecar.core.conversation.fact import Fact
 from sidecar.core.conversation.wishes import for_agent
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import ModelFailed
 from sidecar.core.ledger.facts import supported
 from sidecar.core.parts import JsonObject, Usage

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import TypeAlias, assert_never
 
 from sidecar.config.settings import DEFAULT_MODEL
 from sidecar.core.conversation.call_outcome import failed
 from sidecar.core.conversation.turns import tool_parts
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject, Message, Millis, StepFinishPart, Usage
 from sidecar.core.prompt.budget import REGIONS, spread
 from sidecar.core.prompt.pricing import ModelInfo, price

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import count, product
 from time import monotonic
 from typing import TypeVar
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.core.parts import SessionId
 from sidecar.session.desk.whole_work import begun, outcome

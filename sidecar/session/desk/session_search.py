@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, UnknownSession
 from sidecar.session.history.found_words import TextHit, Words, hits_in, snippet, words_of
 from sidecar.session.interface import SessionSummary

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from sidecar.config.reload import CurrentSettings
 from sidecar.core.conversation.turns import tool_parts
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import SessionId
 from sidecar.core.prompt.prompt import Prompt
 from sidecar.core.prompt.render import result_of

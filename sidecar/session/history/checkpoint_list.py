@@ -1,9 +1,9 @@
 """Checkpoints of sessions."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.files.changeset import ChangeSet, PathChange
 from sidecar.core.files.tree import above

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.call_outcome import result_text
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import (
     FilePart,
     Message,

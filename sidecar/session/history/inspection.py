@@ -2,9 +2,10 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sidecar.core.conversation.call_outcome import argument, one_line
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import (
     FilePart,
     JsonObject,

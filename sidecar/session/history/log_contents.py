@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import cast
 
 from sidecar.core.conversation.call_outcome import argument, one_line, result_text
 from sidecar.core.conversation.turns import tool_parts
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Message, Output, Part, PartId, ToolCompleted, ToolError, ToolPart
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.tokens import Count

@@ -1,10 +1,10 @@
 """Makes events from records."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from msgspec import to_builtins
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject, MessageId, TurnId, Usage
 from sidecar.session.history.turn_outcome import spent
 from sidecar.session.log.channel import notice_of

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import Cancelled, EditorGone, SidecarError
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.changes.tracker import Tracking

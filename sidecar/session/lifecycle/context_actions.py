@@ -2,8 +2,9 @@
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.engine.engine import ATTEMPTS, may_free
 from sidecar.core.errors import NothingToDo, StorageFailed
 from sidecar.core.parts import JsonObject

@@ -4,9 +4,10 @@ Ids are copied, so that equal bytes read the provider's cache.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sidecar.core.conversation.turns import is_settled
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Message, MessageId, Millis, SessionId
 from sidecar.session.turn.clock import Clock

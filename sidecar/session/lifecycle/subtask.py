@@ -1,10 +1,11 @@
 """A subtask's beginning, client and report."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sidecar.core.conversation.call_outcome import argument, finding, status
 from sidecar.core.conversation.turns import tool_parts
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Message, SessionId, TextPart, ToolError, ToolPart
 from sidecar.core.prompt.prompt import Static, ToolSpec

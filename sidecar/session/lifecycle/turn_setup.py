@@ -1,8 +1,7 @@
 """Assembles a turn."""
 
-from dataclasses import dataclass
-
 from sidecar.config.mcp_settings import McpServer
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, SessionId, TurnId
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.session.changes.session_trust import Trust

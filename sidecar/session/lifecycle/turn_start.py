@@ -1,10 +1,10 @@
 """A turn's first message."""
 
 import asyncio
-from dataclasses import dataclass
 from itertools import count
 
 from sidecar.core.conversation.turns import first_line
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart, TurnId
 from sidecar.session.changes.session_trust import Trust

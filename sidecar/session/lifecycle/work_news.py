@@ -5,9 +5,9 @@ A new session hears of inherited work, in a pinned part; a reopened one of chang
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.drift import drift, to_check
 from sidecar.core.ledger.ledger import File, Ledger
 from sidecar.core.parts import MessageId, Part, PartId, TextPart

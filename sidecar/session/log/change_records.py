@@ -6,9 +6,9 @@ answer's has changes during its calls.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.changeset import Author, ChangeSet, PathChange, PathChangeKind
 from sidecar.core.files.tree import Loss, SnapshotId, TreeEntry
 from sidecar.core.parts import Json, JsonObject, Message, PartId, PatchPart, ToolError, ToolPart

@@ -1,9 +1,10 @@
 """Events for watchers; only `wire` makes notifications of them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject, MessageId, Millis, PartId, SessionId, TurnId, Usage
 from sidecar.core.prompt.meter import Meter
 

@@ -1,8 +1,9 @@
 """A log in memory, shared by readers and the writer."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Message, MessageId, PartId
 from sidecar.store.format.record_codec import LogRecord, read_all
 from sidecar.store.format.values import SessionRow, Stored

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from msgspec import structs
 
 from sidecar import __version__, core
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.deeds import TodoProgress
 from sidecar.core.ledger.ledger import Folding, OpenAttempt
 from sidecar.core.ledger.milestone import Milestone, from_json, to_json

@@ -6,10 +6,11 @@ Messages in memory take precedence.
 from array import array
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import dropwhile
 from typing import Protocol
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, TurnId
 from sidecar.session.log.log_fold import Past
 from sidecar.session.log.losses import readable

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
 from msgspec import structs
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.parts import MessageId, Millis
 from sidecar.core.prompt.frames import in_context, within_frame

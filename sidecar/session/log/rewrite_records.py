@@ -1,8 +1,9 @@
 """Rewrites as records, and back."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar, cast
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject, MessageId, PartId
 from sidecar.core.prompt.visibility import (
     Dropped,

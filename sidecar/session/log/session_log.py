@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from sidecar.core.conversation.growing import Growing
 from sidecar.core.conversation.turns import is_settled
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import RevisionConflict
 from sidecar.core.parts import Message, MessageId, Millis, ToolPart
 from sidecar.session.log.held_log import HeldLog, held_of

@@ -1,12 +1,13 @@
 """A session's meter."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import takewhile
 
 from sidecar.core.conversation.growing import Growing
 from sidecar.core.conversation.turns import Turn, finished_steps, turns
+from sidecar.core.dataclass import dataclass
 from sidecar.core.engine.trigger import compaction_point
 from sidecar.core.parts import Message, MessageId, Millis, Part, TextPart, TurnId, Usage
 from sidecar.core.plans.plan import Policy, Rates, Standing

@@ -1,9 +1,9 @@
 """The cache as pings keep it."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import takewhile
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, Usage
 from sidecar.core.prompt.cache.keep_alive import Pays, chance_back, ping_pays
 from sidecar.core.prompt.cache.lifetime import starts_of

@@ -1,11 +1,12 @@
 """Requests outside the conversation."""
 
 import asyncio
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from decimal import Decimal
 
 from sidecar.core.conversation.fold import Draft, fold
 from sidecar.core.conversation.stream import AttemptFailed
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Millis, PartId, TextPart, Usage
 from sidecar.core.prompt.prompt import ModelRequest

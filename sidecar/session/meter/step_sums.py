@@ -1,11 +1,12 @@
 """Sums of turns' steps, kept while a turn grows."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from sidecar.core.conversation.growing import NEWEST
 from sidecar.core.conversation.turns import Turn, finished_steps
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Message, Millis, TurnId
 from sidecar.core.prompt.pricing import total
 

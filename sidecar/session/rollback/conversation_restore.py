@@ -1,8 +1,8 @@
 """A restore's conversation and view."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Message, MessageId, StepFinishPart
 from sidecar.core.prompt.visibility import Rewrite, fold_rewrites
 from sidecar.session.changes.timeline import Point, Timeline, typed

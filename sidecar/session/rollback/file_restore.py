@@ -5,11 +5,12 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.files.changeset import ChangeSet, attribute, same
 from sidecar.core.files.reconcile import Choices

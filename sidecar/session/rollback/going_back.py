@@ -5,11 +5,11 @@ Files, and the record that determines the conversation, become durable in one tr
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
 from sidecar.core.conversation.turns import title_of
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
 from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.files.restore_plan import Fate

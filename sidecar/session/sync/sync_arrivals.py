@@ -4,8 +4,9 @@ Nothing that arrives brings rules, permissions, a folder or words of the system'
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Message, Millis, PatchPart, SessionId
 from sidecar.session.environment import Environment
 from sidecar.session.session_settings import synced_as

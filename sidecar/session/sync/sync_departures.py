@@ -1,9 +1,10 @@
 """Makes what is sent of a session: a packed bundle of what its ref lacks, without likely keys."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sidecar.core.conversation.fact import Fact
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
 from sidecar.core.text.redaction import Redaction

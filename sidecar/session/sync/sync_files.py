@@ -6,10 +6,11 @@ or archived wait until their refs are gone.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sidecar.core.dataclass import dataclass
 from sidecar.session.sync.sync_plan import Mark
 from sidecar.store.connection.store_faults import storage_failed
 from sidecar.store.connection.store_files import REMOVED, SYNC, make_folder

@@ -6,9 +6,9 @@ import re
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, RemoteFailed, StorageFailed, innermost
 from sidecar.core.parts import Millis
 from sidecar.core.text.redaction import Redaction

@@ -6,9 +6,10 @@ is a bundle of what its ref did not hold before.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sidecar.core.conversation.fact import Fact
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Message, MessageId, PartId, SessionId
 from sidecar.core.text.visible import mended, whole_letters
 from sidecar.session.lifecycle.fork import ForkCut, cut_at

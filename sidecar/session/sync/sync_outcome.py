@@ -1,9 +1,10 @@
 """What is wished of a sync, and what came of it."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import PartId, SessionId
 
 

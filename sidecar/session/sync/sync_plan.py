@@ -1,7 +1,8 @@
 """Decides what becomes of a session: pure, over what is here, there, and was at the last sync."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from sidecar.core.dataclass import dataclass
 
 Relation: TypeAlias = Literal["same", "ahead", "behind", "apart"]
 """Of what is here to what is there."""

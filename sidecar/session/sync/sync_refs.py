@@ -11,8 +11,8 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, RemoteFailed, StorageFailed
 from sidecar.core.parts import JsonObject
 from sidecar.session.sync.sync_git import SyncGit

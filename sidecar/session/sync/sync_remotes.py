@@ -5,10 +5,10 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.text.digest import TAG, digest
 from sidecar.workspace.files import read_text

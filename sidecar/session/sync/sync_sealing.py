@@ -3,11 +3,11 @@
 The package is an extra, and imported late: few users need it.
 """
 
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.extras import adding
 

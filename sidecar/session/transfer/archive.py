@@ -7,11 +7,12 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import (
     BadRequest,
     SessionOwned,

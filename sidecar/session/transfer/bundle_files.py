@@ -7,12 +7,13 @@ Numbers of snapshots belong to one store and are left out. Without its content a
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from secrets import token_hex
 from typing import TypeAlias, cast, get_args
 
 from msgspec import structs
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.changeset import Author, PathChangeKind
 from sidecar.core.files.tree import MIB, Loss
 from sidecar.core.parts import Json, JsonObject, Message, Part, PatchPart

@@ -5,7 +5,7 @@ All is checked and assembled before one transaction stores it.
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 from sidecar.config import Config
 from sidecar.config.provider_settings import keeps_providers
 from sidecar.core.conversation.turns import first_line
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import SessionId, SubtaskPart
 from sidecar.core.text.visible import many, one_line, visible

@@ -6,13 +6,14 @@ settings, references forward, circles.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from msgspec import structs
 
 from sidecar.config import OFFLINE_MODEL
 from sidecar.core.conversation.turns import is_settled
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import (
     Json,

@@ -9,12 +9,13 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
 from sidecar.core.conversation.sendable import is_id, plain, tool_input, tool_name
 from sidecar.core.conversation.turns import is_settled
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.ledger.units import RECORDED_SUMMARY
 from sidecar.core.parts import (

@@ -1,8 +1,7 @@
 """Warns of quotas nearly used up."""
 
-from dataclasses import dataclass
-
 from sidecar.config.retention import Retention
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.tree import MIB
 
 WARN_AT = 0.8

@@ -7,9 +7,10 @@ tenth meanwhile.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sidecar.config.retention import Retention
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import SidecarError, StorageFailed
 from sidecar.core.files.tree import MIB
 from sidecar.core.parts import JsonObject, Millis

@@ -1,10 +1,11 @@
 """Another agent's recording, as an import takes and tells of one."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Message
 from sidecar.core.prompt.pricing import total
 from sidecar.replay.bill import BilledRequest

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import MessageId, Millis, PartId, TurnId
 
 

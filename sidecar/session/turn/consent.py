@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject, SessionId, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.session.changes.permissions import CallState, Permissions, QuestionOutcome

@@ -6,9 +6,10 @@ reading on from another line is no repetition.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sidecar.core.conversation.turns import tool_parts
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import JsonObject, Message, ToolCompleted, ToolError, ToolPart
 from sidecar.session.turn.consent import Consent

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
 from math import ceil
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Usage
 from sidecar.core.prompt.pricing import ModelInfo, money, price
 from sidecar.core.prompt.prompt import ModelRequest

@@ -4,8 +4,9 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import Cancelled, Overloaded
 from sidecar.core.parts import Message, MessageId, Part, TextPart, TurnId
 from sidecar.session.interface import PromptRequest, PromptResult

@@ -6,7 +6,7 @@ another.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sidecar.core.conversation.fold import Draft, fold
 from sidecar.core.conversation.sendable import is_id
@@ -18,6 +18,7 @@ from sidecar.core.conversation.stream import (
     StreamEvent,
 )
 from sidecar.core.conversation.turns import settle
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import (
     Message,

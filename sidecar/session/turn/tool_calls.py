@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import Protocol
 
 from sidecar.core.conversation.turns import REFUSED, tool_parts
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import SidecarError, StorageFailed, innermost
 from sidecar.core.files import authorship
 from sidecar.core.parts import (

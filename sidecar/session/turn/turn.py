@@ -6,10 +6,10 @@ Every turn ends with a whole log: no open message or call, everything durable.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from typing import Protocol
 
 from sidecar.core.conversation.turns import tool_parts
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import ModelFailed, SidecarError, StorageFailed
 from sidecar.core.parts import JsonObject, Message, OpaquePart
 from sidecar.core.prompt.render import is_own

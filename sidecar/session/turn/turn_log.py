@@ -1,9 +1,9 @@
 """What a turn logs and tells."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sidecar.core.conversation.turns import settle
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Message, MessageId, ToolError, ToolFailure, ToolPart
 from sidecar.session.log.channel import Channel, give_notice
 from sidecar.session.log.events import SessionChanged, ToolChanged

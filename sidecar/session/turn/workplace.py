@@ -1,10 +1,10 @@
 """Where a turn's tools work."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.interface import Recalled

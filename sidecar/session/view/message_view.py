@@ -1,10 +1,10 @@
 """Messages as the model sees them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import (
     Message,
     MessageId,

@@ -1,7 +1,6 @@
 """Counts since the daemon's start."""
 
-from dataclasses import dataclass
-
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject
 
 

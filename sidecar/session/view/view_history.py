@@ -1,9 +1,10 @@
 """Folds views from records."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from weakref import ReferenceType, ref
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import MessageId, Millis, PartId
 from sidecar.core.prompt.visibility import Note, Rewrite, View, fold_rewrites
 from sidecar.session.log.rewrite_records import Recorded, recorded_in

@@ -4,9 +4,9 @@ import asyncio
 import sqlite3
 import time
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
+from sidecar.core.dataclass import dataclass
 from sidecar.store.connection import store_files
 from sidecar.store.connection.store_access import SLICE_SECONDS, StoreRead, Submit
 

@@ -6,9 +6,10 @@ In an era clock and uptime agree; a jump or long unseen time begins another.
 import sqlite3
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis
 from sidecar.store.connection.lease import boot_of_machine
 

@@ -9,9 +9,9 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import SidecarError, StorageFailed
 from sidecar.store.connection.store_access import Run
 from sidecar.store.connection.store_faults import FAULTS, is_busy, storage_failed

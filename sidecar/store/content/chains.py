@@ -5,8 +5,8 @@ A delta holds its blobs until swept.
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.tree import Delta, SeenEntry, SnapshotId
 from sidecar.store.content import trees
 from sidecar.store.content.blobs import MOST_RECENT, PressedBlob, put_new, settle

@@ -2,10 +2,10 @@
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 
 from sidecar.core.conversation.fact import Fact, fact_id, from_json, key_of, to_json
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, SessionId
 from sidecar.store.connection.store_access import StoreRead, Submit
 from sidecar.store.content.session_rows import reader, unknown

@@ -5,11 +5,11 @@ A fold is valid while the hashes of its last record and its body match.
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import zstandard
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import MessageId, SessionId
 from sidecar.core.text.digest import digest
 from sidecar.store.content import session_rows

@@ -5,10 +5,10 @@ Outputs stay while their session or its parent is open, and a day after the last
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from sidecar.config.retention import DAY
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, PartId, SessionId, ToolCompleted, ToolError, ToolPart
 from sidecar.store.connection import lease
 from sidecar.store.connection.seen_time import Ages, SeenClock

@@ -2,8 +2,8 @@
 
 import sqlite3
 import time
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, SessionId
 from sidecar.store.connection.store_access import SLICE_SECONDS
 from sidecar.store.connection.store_files import overwriting

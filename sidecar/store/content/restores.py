@@ -5,12 +5,12 @@ A restore's row is deleted after its last trace; others may adopt a dead process
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import msgpack
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Millis
 from sidecar.core.text.digest import digest

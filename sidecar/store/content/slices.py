@@ -3,9 +3,9 @@
 import sqlite3
 from array import array
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Message, MessageId, Part, PartId, SessionId
 from sidecar.store.connection.store_access import StoreRead
 from sidecar.store.content import folds, session_rows

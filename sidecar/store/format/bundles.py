@@ -10,10 +10,11 @@ import json
 import math
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from sidecar.core.conversation import fact as facts
 from sidecar.core.conversation.fact import Fact
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Message, Millis, Part
 from sidecar.core.text.digest import digest

@@ -1,9 +1,9 @@
 """Typed access to a stored body's fields."""
 
 import json
-from dataclasses import dataclass
 from typing import TypeVar
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.json_text import TooMuch, check_inner
 

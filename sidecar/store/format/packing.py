@@ -5,11 +5,11 @@ Opaque JSON is text: msgpack has no integers beyond 64 bits. Lone surrogates are
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 import msgpack
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.text.digest import digest
 from sidecar.store.format.fields import BodyBroken, Fields, fields_of
 

@@ -7,9 +7,11 @@ import os
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
+
+from sidecar.core.dataclass import dataclass
 
 HEADER = 100
 SIZES = tuple(2**n for n in range(9, 17))

@@ -1,9 +1,9 @@
 """Stored values and changes: rows, records, leases."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from sidecar.core.conversation.fact import Fact
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part, PartId, SessionId
 
 SweepReason: TypeAlias = Literal["age", "quota"]

@@ -5,9 +5,10 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import (
     Message,

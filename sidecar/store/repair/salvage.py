@@ -3,10 +3,11 @@
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TypeAlias, TypeVar
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import (
     Json,
     Message,

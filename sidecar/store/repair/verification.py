@@ -3,9 +3,10 @@
 import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import PartId, SessionId
 from sidecar.store.connection.store_faults import FAULTS, storage_failed
 from sidecar.store.content.blobs import contents, get_blob

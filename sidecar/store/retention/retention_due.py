@@ -2,9 +2,9 @@
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from sidecar.config.retention import DAY, Retention
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.tree import MIB
 from sidecar.core.parts import Millis, PartId, SessionId
 from sidecar.store.connection.seen_time import Ages

@@ -1,8 +1,8 @@
 """Sizes by kind and session."""
 
 import sqlite3
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, SessionId
 from sidecar.store.connection import free_pages
 from sidecar.store.content.blobs import contents

@@ -1,8 +1,8 @@
 """An edit's change as a bounded unified diff."""
 
-from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.text.line_diff import in_header
 
 MAX_DIFF_LINES = 200

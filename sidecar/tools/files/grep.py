@@ -6,10 +6,10 @@
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import regex  # type: ignore[import-untyped, unused-ignore] # types-regex may be missing
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.workspace.files import legible
 from sidecar.workspace.walk import TimeLeft

@@ -1,12 +1,12 @@
 """`read_file`: a file's text, whole or some lines."""
 
 import asyncio
-from dataclasses import dataclass
 from difflib import get_close_matches
 from heapq import nsmallest
 from io import StringIO
 from pathlib import Path
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
 from sidecar.core.text.digest import content_hash

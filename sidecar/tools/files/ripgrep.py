@@ -6,9 +6,10 @@ import os
 import re
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
+from sidecar.core.dataclass import dataclass
 from sidecar.tools.files.grep import MAX_SHOWN, Match, shown
 from sidecar.workspace.files import MAX_FILE, legible
 from sidecar.workspace.unlinked_path import folder_of, open_in, standing_in

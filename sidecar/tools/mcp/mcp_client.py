@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -21,6 +20,7 @@ from mcp_types import Tool as OfferedTool
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from sidecar.config.mcp_settings import McpServer
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import JsonObject
 from sidecar.tools.mcp import http_bounds, mcp_start

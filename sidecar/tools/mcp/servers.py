@@ -9,10 +9,11 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sidecar.config.mcp_settings import McpServer
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.prompt.prompt import ToolSpec

@@ -6,11 +6,11 @@ stops those hidden on purpose.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import dropwhile, islice, pairwise
 from posixpath import normpath
 
+from sidecar.core.dataclass import dataclass
 from sidecar.tools.rules.coverage import behind_options, is_systems, uncovered
 from sidecar.tools.rules.shell_words import (
     assigned,

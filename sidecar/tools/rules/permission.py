@@ -8,11 +8,12 @@ Rules' form: docs/reference/permissions.md. A rule for writing never covers file
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from posixpath import normpath
 from typing import TypeAlias, get_args
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import ToolKind
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.core.text.visible import plain_path

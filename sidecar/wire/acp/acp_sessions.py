@@ -1,9 +1,9 @@
 """Handles ACP's `session/…` methods except the prompt."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.desk.sessions import Sessions, watched
 from sidecar.session.lifecycle.session import Session

@@ -1,7 +1,6 @@
 """Reads capabilities, and answers `initialize`."""
 
-from dataclasses import dataclass
-
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject
 from sidecar.wire.acp.acp_names import PREFIX
 from sidecar.wire.messages import METHODS

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.desk.sessions import Sessions

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.tools.tool_contract import TerminalEnd

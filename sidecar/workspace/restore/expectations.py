@@ -3,8 +3,8 @@
 import os
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.files.restore_plan import Action
 from sidecar.core.files.tree import TreeEntry

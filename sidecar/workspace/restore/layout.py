@@ -6,8 +6,9 @@ Files leave first, then emptied folders; new entries follow, outer before inner.
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.restore_plan import Action
 from sidecar.core.files.tree import TreeEntry
 from sidecar.store.content.restores import FileMark, RestoreStep

@@ -9,10 +9,10 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, Overloaded, StorageFailed
 from sidecar.core.files.restore_plan import Action
 from sidecar.store.content.blobs import PressedBlob, press

@@ -1,9 +1,9 @@
 """A restore's outcomes and failures."""
 
 import errno
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, SidecarError, StorageFailed, StorageFailure
 from sidecar.store.connection.store_faults import storage_failed
 from sidecar.workspace.restore.expectations import Conflict

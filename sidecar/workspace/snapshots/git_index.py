@@ -1,9 +1,9 @@
 """Reads which paths git tracks."""
 
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 
+from sidecar.core.dataclass import dataclass
 from sidecar.workspace.files import read_beginning
 
 MOST_BYTES = 256 * 1024 * 1024

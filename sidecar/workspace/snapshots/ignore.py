@@ -5,11 +5,13 @@ Paths (bytes) are asked about from the outermost folder on; the last matching li
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass as library_dataclass
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
+from sidecar.core.dataclass import dataclass
 from sidecar.workspace.files import git_folders
 from sidecar.workspace.snapshots.git_index import Tracked, read_tracked
 from sidecar.workspace.snapshots.ignore_patterns import Patterns, read_rules
@@ -33,7 +35,8 @@ BESIDE = tuple(sorted(HISTORIES | BUILT_IN))
 """Entries usually in no snapshot, so never restored."""
 
 
-@dataclass(frozen=True)
+# With a dictionary, for `cached_property`.
+@library_dataclass(frozen=True)
 class Repository:
     """A folder with `.git`, at `folder` of the workspace.
 

@@ -6,7 +6,8 @@ line that a repository brings takes long.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from sidecar.core.dataclass import dataclass
 
 _WILD = frozenset("*?[\\")
 _CLASSES = {

@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.tree import SeenEntry, TreeEntry
 from sidecar.store.content.blobs import PressedBlob, press
 from sidecar.workspace.snapshots.known_paths import (

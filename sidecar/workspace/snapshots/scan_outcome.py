@@ -1,8 +1,8 @@
 """A scan's results: the delta, and the new state."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.tree import Delta, SeenEntry, TreeChange
 from sidecar.workspace.snapshots.known_paths import KnownPaths, left_out
 from sidecar.workspace.snapshots.scan.scan import Scan

@@ -6,9 +6,10 @@ A path may be a link since the scan.
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sidecar.config import SnapshotSizes
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.tree import MIB, Loss, SeenEntry, TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.store.content.blobs import PressedBlob, press

@@ -1,13 +1,14 @@
 """A call that goes on changes one part of an answer, however many calls the answer has."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Message, MessageId, PartId, TextPart, TurnId
 from tests.session import inside
 from tests.session.conftest import Desk
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Unlooked(TextPart):
     """A part that nobody may compare."""
 

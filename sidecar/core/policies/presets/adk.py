@@ -4,8 +4,9 @@ The turn before is summarised again. An artifact: one line with an id for `recal
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.draft import Edits, draft, evicted, forced, leave_out, shown_items
 from sidecar.core.plans.guard import NOTES, untouchable

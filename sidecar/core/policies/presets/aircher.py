@@ -5,8 +5,9 @@ prefix; failing that, code scores.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
 from sidecar.core.plans.draft import CUT_NOTE_TOKENS, Edits, cut_to, draft, full

@@ -4,8 +4,8 @@ The last five files read stay; the original reads them anew.
 """
 
 from collections.abc import Set
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import PartId
 from sidecar.core.plans.draft import Edits, below, cut_to, draft, full, leave_out
 from sidecar.core.plans.guard import untouchable

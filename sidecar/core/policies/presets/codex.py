@@ -3,8 +3,7 @@
 Without tools, the summary's request misses the cache.
 """
 
-from dataclasses import dataclass
-
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import PartId
 from sidecar.core.plans.draft import Edits, cut_to, draft, full, leave_out
 from sidecar.core.plans.guard import untouchable

@@ -3,8 +3,7 @@
 Purges on a cold cache, for free; the original purges at its start.
 """
 
-from dataclasses import dataclass
-
+from sidecar.core.dataclass import dataclass
 from sidecar.core.plans.draft import draft, leave_out
 from sidecar.core.plans.guard import untouchable
 from sidecar.core.plans.plan import Plan, Situation, Standing

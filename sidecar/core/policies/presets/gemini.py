@@ -4,8 +4,8 @@ A turn that fills the window is cut between steps; the original gives up.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.draft import draft, full, leave_out
 from sidecar.core.plans.guard import untouchable

@@ -3,8 +3,7 @@
 Ten at a time: the prefix holds in between. Source: arXiv 2508.21433.
 """
 
-from dataclasses import dataclass
-
+from sidecar.core.dataclass import dataclass
 from sidecar.core.plans.draft import Edits, draft, evicted, full
 from sidecar.core.plans.guard import untouchable
 from sidecar.core.plans.plan import Plan, Situation, Standing

@@ -3,8 +3,7 @@
 The cache never breaks; a full window has no remedy.
 """
 
-from dataclasses import dataclass
-
+from sidecar.core.dataclass import dataclass
 from sidecar.core.plans.draft import Edits, cut_to, draft
 from sidecar.core.plans.plan import Plan, Situation, Standing
 from sidecar.core.prompt.prompt import Ttl

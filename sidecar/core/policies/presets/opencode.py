@@ -4,8 +4,8 @@ The original also prunes old results after each turn, if set.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.draft import below, draft, full, leave_out, tail_start
 from sidecar.core.plans.guard import untouchable

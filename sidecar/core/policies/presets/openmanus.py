@@ -3,8 +3,7 @@
 Beyond, nearly every request breaks the prefix.
 """
 
-from dataclasses import dataclass
-
+from sidecar.core.dataclass import dataclass
 from sidecar.core.plans.draft import draft, forced, leave_out, shown_items
 from sidecar.core.plans.guard import untouchable
 from sidecar.core.plans.plan import Plan, Situation, Standing

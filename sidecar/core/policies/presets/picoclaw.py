@@ -4,8 +4,8 @@ Without turns worth dropping, all but the newest steps go.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.draft import draft, forced, leave_out, message_count, shown_items
 from sidecar.core.plans.guard import NOTES, untouchable

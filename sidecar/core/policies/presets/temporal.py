@@ -3,8 +3,7 @@
 From a sample with short conversations: a window may fill before.
 """
 
-from dataclasses import dataclass
-
+from sidecar.core.dataclass import dataclass
 from sidecar.core.plans.draft import draft, forced, leave_out, message_count
 from sidecar.core.plans.guard import untouchable
 from sidecar.core.plans.plan import Plan, Situation, Standing, Summary

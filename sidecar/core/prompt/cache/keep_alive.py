@@ -5,8 +5,8 @@ Chances come from the session's pauses, and while few, from 85 recorded sessions
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis
 from sidecar.core.prompt.cache.lifetime import pauses
 from sidecar.core.prompt.cache_rules import MARKED

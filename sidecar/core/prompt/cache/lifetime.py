@@ -4,9 +4,9 @@ Only a write sets the lifetime. Prices: USD per token; times: milliseconds.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain, pairwise
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Message, Millis, StepFinishPart
 from sidecar.core.prompt.cache_rules import MARKED, CacheRules
 from sidecar.core.prompt.prompt import Ttl

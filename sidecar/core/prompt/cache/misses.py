@@ -2,10 +2,10 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import eq
 from typing import Literal, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, Usage
 from sidecar.core.prompt.cache.warmth import Prediction, is_shortened
 from sidecar.core.prompt.prefix import Chain, kind, label, rendered

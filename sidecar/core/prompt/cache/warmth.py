@@ -8,10 +8,11 @@ recorded sessions after 20 minutes).
 
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from typing import TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, Usage
 from sidecar.core.prompt.cache_rules import MARKED, CacheRules
 from sidecar.core.prompt.prefix import CacheMark

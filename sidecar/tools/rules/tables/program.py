@@ -1,7 +1,9 @@
 """Entries of the tables of programs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from sidecar.core.dataclass import dataclass
 
 MANY = 10_000
 """Operands where there may be any number."""

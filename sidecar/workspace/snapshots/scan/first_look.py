@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.files.tree import SeenEntry, TreeEntry
 from sidecar.workspace.snapshots.ignore import IgnoreRules
 from sidecar.workspace.snapshots.known_paths import unread_of

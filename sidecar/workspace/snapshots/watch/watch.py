@@ -1,8 +1,9 @@
 """The interface of all watches."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, Protocol, TypeAlias
 
+from sidecar.core.dataclass import dataclass
 from sidecar.workspace.snapshots.known_paths import ancestors
 
 Mode: TypeAlias = Literal["inotify", "watchfiles", "rescan"]
