@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from dataclasses import dataclass as described
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, TypeVar
 
 __all__ = ["dataclass"]
 
-_Source: TypeAlias = dict[str, Any]
+_Names: TypeAlias = dict[str, Any]
 _Class = TypeVar("_Class", bound=type)
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(
-        *, slots: bool, frozen: bool = False, eq: bool = True, weakref_slot: bool = False
+        *, slots: Literal[True], frozen: bool = False, eq: bool = True, weakref_slot: bool = False
     ) -> Callable[[_Class], _Class]:
-        """Takes those of the library's options that are used here; a class's own methods stay."""
+        """Takes the library's options that are used here; a class's own methods stay."""
 
         def make(given: _Class) -> _Class:
             own = set(vars(given))
@@ -53,7 +53,7 @@ def _methods(made: type, *, frozen: bool, eq: bool) -> dict[str, Any]:
     return found
 
 
-def _late(made: type, name: str, write: Callable[[], tuple[str, _Source]]) -> Callable[..., Any]:
+def _late(made: type, name: str, write: Callable[[], tuple[str, _Names]]) -> Callable[..., Any]:
     """Stands for a method until a call; `write` gives the source, and what that one names."""
 
     def first(self: object, *arguments: object, **named: object) -> object:
@@ -69,8 +69,8 @@ def _late(made: type, name: str, write: Callable[[], tuple[str, _Source]]) -> Ca
     return first
 
 
-def _init(made: type, frozen: bool) -> tuple[str, _Source]:
-    scope: _Source = {"_no": MISSING}
+def _init(made: type, frozen: bool) -> tuple[str, _Names]:
+    scope: _Names = {"_no": MISSING}
     given, lines = ["self"], list[str]()
     for one in _fields(made):
         name, default = one.name, f"_default_{one.name}"
@@ -92,14 +92,14 @@ def _init(made: type, frozen: bool) -> tuple[str, _Source]:
     return "\n".join([f"def __init__({', '.join(given)}):", *lines, " return"]), scope
 
 
-def _eq(made: type) -> tuple[str, _Source]:
+def _eq(made: type) -> tuple[str, _Names]:
     names = [one.name for one in _fields(made) if one.compare]
     same = f"{_values('self', names)} == {_values('other', names)}"
     kin = "other.__class__ is self.__class__"
     return f"def __eq__(self, other):\n return {same} if {kin} else NotImplemented", {}
 
 
-def _hash(made: type) -> tuple[str, _Source]:
+def _hash(made: type) -> tuple[str, _Names]:
     names = [one.name for one in _fields(made) if one.compare and one.hash is not False]
     return f"def __hash__(self):\n return hash({_values('self', names)})", {}
 
