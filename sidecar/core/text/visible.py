@@ -8,8 +8,11 @@ from itertools import pairwise
 
 from sidecar.core.parts import Json
 
-UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Categories without shape: controls, directions, half characters, line ends."""
+UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
+"""Categories without shape: controls, directions, half characters, line ends, and blanks.
+
+A shell takes no blank but the plain one for an end of a word.
+"""
 ZWJ = "\u200d"
 _PASSED_OVER = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\uffa0"
@@ -120,11 +123,12 @@ def _is_seen(text: str) -> bool:
 
 
 def _unseen(letter: str, before: str) -> bool:
-    if letter in _PRESENTATION and not _SHAPELESS.match(before):
+    # Behind ASCII both would part words, signs and comments that look as if they stood alone.
+    if letter in _PRESENTATION and not before.isascii() and not _SHAPELESS.match(before):
         return unicodedata.category(before) not in ("So", "Sm")
     return _SHAPELESS.match(letter) is not None or (
         not letter.isprintable()
-        and letter not in JOINERS
+        and (letter not in JOINERS or before.isascii())
         and unicodedata.category(letter) in UNSEEN
     )
 
