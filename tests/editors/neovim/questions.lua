@@ -156,6 +156,22 @@ local function all_is_seen_before_it_is_allowed()
   vim.o.lines = 24
 end
 
+--- As the daemon asks whether to trust a folder.
+local function a_long_title_is_shown_whole()
+  local folder = "/work/" .. ("long/"):rep(30) .. "evil"
+  local call = { toolCallId = "trust", title = "Trust the folder " .. folder .. "?\nNothing there\194\160runs." }
+  local options = { { optionId = "no", name = "Do not trust it", kind = "reject_once" } }
+  local given = { sessionId = session.id, toolCall = call, options = options }
+  local answered
+  require("sidecar.daemon").handlers["session/request_permission"](given, function(outcome)
+    answered = outcome
+  end, 99)
+  asked("Sidecar: Trust the folder /work/long/")
+  h.holds(h.buffer("preview"), "Trust the folder " .. folder .. "?\nNothing there\\u{a0}runs.")
+  choose("Do not trust it")
+  h.equal(answered.outcome.optionId, "no")
+end
+
 local function it_says_why_no_rule_covers_it()
   vim.cmd("Sidecar send run `find . -delete -name none`")
   asked("Run find . -delete")
@@ -190,6 +206,7 @@ h.play(function()
   the_other_first()
   names_are_written_out_too()
   all_is_seen_before_it_is_allowed()
+  a_long_title_is_shown_whole()
   it_says_why_no_rule_covers_it()
   it_shows_what_it_is_about()
   a_turn_that_ends_takes_its_questions_along()

@@ -63,11 +63,14 @@ local function ask(question)
   end
 end
 
---- Gives what a call is about, on one line of the screen.
+--- Gives what a call is about, on one line of the screen, and the lines of which that is a part.
 local function titled(call)
-  local title = view.visible(((call.title or "May it run?"):gsub("\n.*", " …")))
+  local lines = vim.tbl_map(view.visible, vim.split(call.title or "May it run?", "\n"))
   local room = vim.o.columns - 12
-  return vim.fn.strdisplaywidth(title) > room and vim.fn.strcharpart(title, 0, math.floor(room / 2)) .. " …" or title
+  if vim.fn.strdisplaywidth(lines[1]) > room then
+    return vim.fn.strcharpart(lines[1], 0, math.floor(room / 2)) .. " …", lines
+  end
+  return #lines > 1 and lines[1] .. " …" or lines[1], #lines > 1 and lines or {}
 end
 
 --- Names another session than the one that is shown, and its folder, before a question's prompt.
@@ -88,13 +91,14 @@ end
 
 local function permission(params, answer, id)
   local call, page = params.toolCall, 1
+  local title, cut = titled(call)
   local close
   local function named(option)
     return view.visible(option.name)
   end
   local question = {
     id = id,
-    prompt = "Sidecar: " .. titled(call),
+    prompt = "Sidecar: " .. title,
     after = function()
       chat.waiting(call, nil)
       close = close and close()
@@ -102,6 +106,9 @@ local function permission(params, answer, id)
   }
   function question.before()
     local lines = view.call(call)
+    if type(call.rawInput) ~= "table" then
+      lines = vim.list_extend(vim.list_slice(cut), lines)
+    end
     local names = vim.tbl_map(named, params.options)
     local seen = chat.waiting(call, lines) or #lines == 0
     close = view.split(call, names)
