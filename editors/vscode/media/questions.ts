@@ -79,7 +79,7 @@ export class Questions {
     return el(
       "section.question",
       { role: "group", "aria-label": `${asks} ${title}` },
-      el("p.asks", {}, icon("lock"), el("span", {}, asks), command === undefined && el("strong.target", { title }, title)),
+      el("p.asks", {}, icon("lock"), el("span", {}, asks), (command === undefined || !title.startsWith("Run ") || !says(title, given)) && el("strong.target", { title }, title)),
       el("div.given", {}, ...(hunks.length ? [diffLines(visible(unified(hunks)))] : shown(given, title))),
       typeof why === "string" && el("p.why", {}, visible(why)),
       el("div.answers", {}, ...buttons),

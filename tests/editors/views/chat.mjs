@@ -38,7 +38,7 @@ const steps = {
     assert.deepEqual(await view.sent("shown"), [{ type: "shown" }]);
     await page.getByText("Loading…").waitFor();
     assert.ok(await page.getByText("go between turns").isHidden());
-    await view.post({ type: "daemon", state: "ready", message: "", trusted: true }, { type: "session", sessionId: "s" }, ready, { type: "meter", meter: said.meter });
+    await view.post({ type: "kept", kept: { text: "", pictures: [], sent: [] } }, { type: "daemon", state: "ready", message: "", trusted: true }, { type: "session", sessionId: "s" }, ready, { type: "meter", meter: said.meter });
     await page.getByText("go between turns").waitFor();
     assert.ok((await input.boundingBox()).height > 15);
     assert.ok(await page.getByText("Loading…").isHidden());
@@ -161,6 +161,15 @@ const steps = {
     await cards.nth(0).getByRole("button", { name: "Answer 3" }).click();
     const sent = await view.sent("answer");
     assert.deepEqual(sent.map(({ id, optionId }) => [id, optionId]), [[21, "o2"], [20, "o3"]]);
+    await view.post({ type: "questions", questions: [] });
+  },
+
+  async "a question names the tool unless that is the shell alone"() {
+    const question = (id, title, rawInput) => ({ id, options: [{ optionId: "o", name: "Allow once", kind: "allow_once" }], toolCall: { toolCallId: `p${id}`, title, kind: "execute", rawInput } });
+    const command = "ls -la";
+    const asked = [["mcp__prod__exec ls -la", { command }], ["“helper”: Run ls -la", { command }], ["Run ls -la", { command }], ["Read a.txt", { path: "a.txt" }]];
+    await view.post({ type: "questions", questions: asked.map(([title, given], index) => question(60 + index, title, given)) });
+    assert.deepEqual(await page.locator(".question .asks").allTextContents(), ["May this run?mcp__prod__exec ls -la", "May this run?“helper”: Run ls -la", "May this run?", "May this run?Read a.txt"]);
     await view.post({ type: "questions", questions: [] });
   },
 
