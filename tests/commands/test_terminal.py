@@ -16,11 +16,13 @@ from pathlib import Path
 
 import pytest
 
+from sidecar.commands.inspect.inspect_tables import drawn
 from sidecar.commands.terminal import say, terminal
 from sidecar.core.text.visible import visible, visible_json, visible_lines, whole_letters
 from sidecar.wire.stderr_log import JsonLines
 from tests.commands.everything import LIMIT, OUTSIDE, Past, environment, names_of_commands
 from tests.faults.forked import begin
+from tests.observe.courses import course
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = 600
@@ -144,9 +146,23 @@ def test_what_is_drawn_said_or_logged_is_plain_text(capsys: pytest.CaptureFixtur
         assert MARKUP in said
 
 
+def test_each_text_of_a_session_that_is_looked_at_is_plain(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for one in drawn(course(words=f"{MARKUP}{STEERING}")):
+        terminal(width=COLUMNS).print(one)
+    said = capsys.readouterr().out
+    assert said.count("]52;c;eA==") > 20
+    assert left_over(said) == ""
+    assert STYLE not in said
+
+
 def test_what_steers_a_terminal_is_spelled_out_and_the_rest_stays() -> None:
-    kept = "naïve 👨\u200d👩\u200d👧 नमस्ते\u3000 क\u200cष"
+    kept = "naïve 👨\u200d👩\u200d👧 नमस्ते क\u200cष ❤\ufe0f"
     assert visible(kept) == kept
+    for hidden in "\xa0\u1680\u2003\u200c\u200d\u202f\u205f\u3000\ufe0f":
+        for before in (" ", "=", "a", "|", "\\"):
+            assert visible(f"{before}{hidden}#") == f"{before}{ascii(hidden)[1:-1]}#"
     assert visible("\x1b[31m\n\t\x7f\x9b\u202e\ud800") == "␛[31m␊␉␡\\x9b\\u202e\\ud800"
     assert visible("a\x85\u2028\u2029\u200f\u2066b") == "a\\x85\\u2028\\u2029\\u200f\\u2066b"
     assert visible(os.fsdecode(b"\xe9\x9b")) == "\\xe9\\x9b"

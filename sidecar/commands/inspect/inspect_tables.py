@@ -63,7 +63,8 @@ def _head(course: Course) -> Iterator[Text]:
         ("░" * (BAR - filled), "dim"),
         f" {meter.percent}% {sign} {meter.used:,} of {course.limit:,} tokens, {meter.zone}",
     )
-    yield Text(f"{meter.reason}; a rewrite is due at {meter.compact_at:,}", style="dim")
+    due = f"a rewrite is due at {meter.compact_at:,}"
+    yield Text(f"{visible(meter.reason)}; {due}", style="dim")
     if len(course.requests) > 1:
         yield Text(_trend(course), style="dim")
     yield Text(_cost(course))
@@ -195,7 +196,7 @@ def _turns(turns: tuple[CourseTurn, ...], limit: int) -> LongTable:
         rate = one.usage.cache_read / one.usage.prompt if one.usage.prompt else 0.0
         calls = f"{one.calls} ({one.failed} failed)" if one.failed else str(one.calls)
         marks = "".join(("◆" * one.changes, "" if one.stands else " left"))
-        odd = one.stop if one.stop not in ("", "end_turn") else ""
+        odd = visible(one.stop) if one.stop not in ("", "end_turn") else ""
         what = Text(visible(one.title), no_wrap=True, overflow="ellipsis")
         what.truncate(WHAT, overflow="ellipsis")
         what.append(f" {odd}" if odd else "", style="red")
