@@ -345,7 +345,9 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
     ways = {plain_path(normpath(with_stars(one))) for one in without_folders(pattern)}
     names = {plain_path(name) for name in (*access.paths, *access.shown, *access.spelt)}
     folders = {up for name in names for up in upward(name)}
-    return any(fits(way, folder) for way in ways for folder in folders)
+    # Who lists or searches a folder sees all that `secrets/**` forbids.
+    wholes = {way.removesuffix(f"/{STAR}") for way in ways}
+    return not names.isdisjoint(wholes) or any(fits(way, up) for way in ways for up in folders)
 
 
 def _spellings(access: Access) -> Spellings:

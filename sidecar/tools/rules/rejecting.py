@@ -289,5 +289,6 @@ def _is_given(option: str, words: Sequence[str]) -> bool:
         like = _EXECUTING if option in _EXECUTING else {option, f"-{option}", option[1:]} - {"-"}
         given = {one for word in words for one in (word, word.partition("=")[0]) if one[:1] == "-"}
         return any(fits(option, one) for option in like for one in given)
-    short = (found[1] for word in words if (found := _SHORT.match(word)))
-    return set(letters[1]) <= set("".join(short))
+    short = "".join(found[1] for word in words if (found := _SHORT.match(word)))
+    # `rm -Rf` is `rm -rf`.
+    return set(letters[1].replace("R", "r")) <= set(short.replace("R", "r"))

@@ -32,6 +32,7 @@ _RUN_LATER: Mapping[str, str] = {
     ".simple-git-hooks.* .overcommit.yml .git-hooks.yml grumphp.* captainhook.* "
     "prek.toml": "a shell or git runs it by itself",
     "activate activate.fish activate.csh activate.nu activate.ps1 activate_this.py pyvenv.cfg "
+    "conda-meta/ activate.d/ deactivate.d/ "
     "venv/ .venv/ env/bin/ .env/bin/ .env node_modules/ __pypackages__/": "a shell, an editor "
     "or its plugins take programs or their settings from it",
     ".bash* .profile .zsh* .zprofile .zlogin .zlogout .kshrc .mkshrc .yashrc .yash_profile "

@@ -109,6 +109,29 @@ def test_a_search_of_a_file_that_may_not_be_read_is_rejected(
     assert isinstance(found, Refuse if hit else Allow)
 
 
+@pytest.mark.parametrize("tool", ["search", "list_files"])
+@pytest.mark.parametrize(
+    ("rule", "path", "hit"),
+    [
+        ("read:secrets/**", "secrets", True),
+        ("read:secrets/*", "./secrets/", True),
+        ("search:secrets/**", "sub/../secrets", True),
+        ("read:**/secrets/**", "secrets", True),
+        ("read:{root}/secrets/*", "secrets", True),
+        ("read:secrets/sub/*", "secrets", False),
+        ("read:secrets/**", "secret", False),
+    ],
+)
+def test_who_looks_through_a_folder_reads_all_in_it(
+    tool: str, rule: str, path: str, hit: bool, context: ToolContext
+) -> None:
+    for name in ("secrets", "secret", "sub"):
+        (context.cwd / name).mkdir()
+    rules = Rules((), (rule.format(root=context.cwd),))
+    found = call(tool, {"pattern": ".", "path": path}, context, rules)
+    assert isinstance(found, Refuse if hit else Allow)
+
+
 @pytest.mark.parametrize(
     ("rule", "tool", "hit"),
     [

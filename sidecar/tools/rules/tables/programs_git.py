@@ -127,12 +127,13 @@ GIT = Program(
         "branch": _git(_LISTED, operands=NO_OPERAND),
         "tag": _git(_LISTED.replace("alrvi", "lni"), operands=NO_OPERAND),
         **{
-            f"{name} {option}": _git(_LISTED)
-            for name, option in (
-                *(("branch", option) for option in ("--list", "--contains", "--merged")),
-                *(("branch", option) for option in ("--no-contains", "--no-merged")),
-                *(("tag", option) for option in ("-l", "--list", "--contains", "--merged")),
-            )
+            f"branch {option}": _git(_LISTED)
+            for option in ("--list", "--contains", "--merged", "--no-contains", "--no-merged")
+        },
+        # `-v` would verify, by `gpg.program`.
+        **{
+            f"tag {option}": _git(_LISTED.replace("alrvi", "lni"))
+            for option in ("-l", "--list", "--contains", "--merged")
         },
         "remote": _git("v --verbose", operands=NO_OPERAND),
         "remote get-url": _git("--all --push"),
