@@ -3,7 +3,7 @@
 import { l10n } from "vscode";
 import type { FromChat, Question } from "../src/views/messages";
 import { type Hunk, unified } from "../src/views/hunks";
-import { says } from "../src/views/visible";
+import { cut, says } from "../src/views/visible";
 import { answerName } from "../src/wording";
 import { diffLines } from "./diff";
 import { button, el, fill, say, visible } from "./dom";
@@ -12,6 +12,8 @@ import { inputs } from "./toolcall";
 
 /** Milliseconds until questions that came, went or moved can be answered: nobody clicks on one that just took another's place. */
 const SETTLED = 500;
+/** Letters of a title that names the tool. */
+const MOST_NAMED = 60;
 /** What holds for once looks like a button and stands first. */
 const LOOKS: Record<string, string> = { allow_once: "primary", reject_once: "secondary" };
 
@@ -60,6 +62,9 @@ export class Questions {
     const command = typeof given["command"] === "string" ? given["command"] : undefined;
     const why = ((toolCall._meta?.["sidecar"] ?? {}) as Record<string, unknown>)["why"];
     const title = visible(toolCall.title ?? l10n.t("A tool"));
+    // The command stands whole below; the title's beginning says of which tool, unless that is our own, and of which subtask.
+    const isShell = toolCall.title?.startsWith("Run ") && says(toolCall.title, given);
+    const target = command === undefined ? title : isShell ? "" : cut(title.split("\n")[0] ?? "", MOST_NAMED);
     const hunks = (toolCall.content ?? []).filter(({ type }) => type === "diff") as unknown as Hunk[];
     const asks = hunks.length ? l10n.t("May this be changed?") : l10n.t("May this run?");
     const answer = (optionId: string) => {
@@ -79,7 +84,7 @@ export class Questions {
     return el(
       "section.question",
       { role: "group", "aria-label": `${asks} ${title}` },
-      el("p.asks", {}, icon("lock"), el("span", {}, asks), (command === undefined || !title.startsWith("Run ") || !says(title, given)) && el("strong.target", { title }, title)),
+      el("p.asks", {}, icon("lock"), el("span", {}, asks), target !== "" && el("strong.target", { title }, target)),
       el("div.given", {}, ...(hunks.length ? [diffLines(visible(unified(hunks)))] : shown(given, title))),
       typeof why === "string" && el("p.why", {}, visible(why)),
       el("div.answers", {}, ...buttons),

@@ -149,7 +149,7 @@ const steps = {
     const options = kinds.map((kind, number) => ({ optionId: `o${number}`, name: `Answer ${number}`, kind }));
     const commands = ["echo \u202e one\nrm -f " + "x".repeat(300), "echo two\u001b[8m"];
     const questions = commands.map((command, index) => {
-      return { id: 20 + index, options, toolCall: { toolCallId: `p${index}`, title: `Run ${command}`, kind: "execute", rawInput: { command, cwd: "sub" }, _meta: { sidecar: { why: `rule ${index} does not cover it` } } } };
+      return { id: 20 + index, options, toolCall: { toolCallId: `p${index}`, title: `Run in sub: ${command}`, kind: "execute", rawInput: { command, cwd: "sub" }, _meta: { sidecar: { why: `rule ${index} does not cover it` } } } };
     });
     await view.post({ type: "questions", questions });
     assert.deepEqual(await page.locator(".question .why").allTextContents(), ["rule 0 does not cover it", "rule 1 does not cover it"]);
