@@ -157,14 +157,16 @@ def absolute_path(environment: Mapping[str, str]) -> str:
 
 
 def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
-    """As `absolute_path`, without folders in a workspace, unless that holds the home."""
-    real, home = os.path.realpath(workspace), Path(os.path.realpath(os.path.expanduser("~")))
-    return os.pathsep.join(
-        one
-        for one in absolute_path(environment).split(os.pathsep)
-        if one
-        and (home.is_relative_to(real) or not Path(os.path.realpath(one)).is_relative_to(real))
-    )
+    """As `absolute_path`, without folders or links in a workspace, unless that holds the home."""
+    roots = [Path(os.path.realpath(workspace)), Path(os.path.abspath(workspace))]
+    if Path(os.path.realpath(os.path.expanduser("~"))).is_relative_to(roots[0]):
+        return absolute_path(environment)
+
+    def is_apart(one: str) -> bool:
+        ways = Path(os.path.realpath(one)), Path(os.path.normpath(one))
+        return bool(one) and not any(way.is_relative_to(root) for way in ways for root in roots)
+
+    return os.pathsep.join(filter(is_apart, absolute_path(environment).split(os.pathsep)))
 
 
 def shed_import_paths(workspace: Path) -> None:
