@@ -167,8 +167,7 @@ def _where(access: Access) -> str:
 def _key(spec: ToolSpec, access: Access) -> str:
     named = access.outside or (access.shown if _is_odd(access) else ())
     if not (access.command or named):
-        # To a rule such a name is the whole kind.
-        return "" if spec.name in get_args(ToolKind) else spec.name
+        return spec.name if _names(spec.name, spec) else ""
     tool, text = spec.name, named[0] if len(named) == 1 else ""
     if access.command:
         tool, text = _at(spec, access), trimmed(access.command)
@@ -384,7 +383,11 @@ def _means(name: str, spec: ToolSpec) -> bool:
 def _names(rule: str, spec: ToolSpec) -> bool:
     """Whether a rule is about a tool; by kind only for built-in tools, with known effects."""
     tool = rule.partition(":")[0].partition("@")[0]
-    return tool in ("*", spec.name) or (tool == spec.kind and spec.origin == "builtin")
+    if spec.origin == "builtin" or tool == "*":
+        return tool in ("*", spec.name, spec.kind)
+    # A client may call a tool as rules call a kind, or a server's tool.
+    is_another = tool in get_args(ToolKind) or (spec.origin != "mcp" and tool.startswith("mcp__"))
+    return tool == spec.name and not is_another
 
 
 def _hits(pattern: str, access: Access) -> list[bool]:

@@ -120,6 +120,29 @@ def test_a_clients_tool_is_asked_about_by_its_kind(
 
 
 @pytest.mark.parametrize(
+    ("name", "rule", "decision"),
+    [
+        ("edit", "edit", Ask),
+        ("execute", "execute", Ask),
+        ("read", "read", Ask),
+        ("mcp__notes__add", "mcp__notes__add", Ask),
+        ("edit", "*", Allow),
+        ("deploy", "deploy", Allow),
+        ("shell", "shell", Allow),
+    ],
+)
+def test_a_clients_tool_is_not_what_rules_call_by_its_name(
+    name: str, rule: str, decision: type[PermissionDecision]
+) -> None:
+    given = Access("execute", name)
+    assert isinstance(
+        decide(client("execute", name), given, Rules((rule,)), trusted=True), decision
+    )
+    theirs = replace(client("execute", "mcp__notes__add"), origin="mcp")
+    assert decide(theirs, given, Rules(("mcp__notes__add",)), trusted=True) == Allow()
+
+
+@pytest.mark.parametrize(
     ("rule", "path", "allowed"),
     [
         ("write_file", "a.py", True),
