@@ -158,7 +158,9 @@ export class Asking extends Texts {
   private byKey(kind: "allow_once" | "allow_always"): void {
     const one = this.meant;
     if (!one) return void commands.executeCommand("sidecar.chat.focus");
-    const option = one.question.options.find((each) => each.kind === kind);
+    // What holds for more than a tool, as trust of a folder, is no answer to give by habit.
+    const about = one.question.toolCall._meta?.["sidecar"] as { question?: string } | undefined;
+    const option = kind === "allow_always" && about?.question !== "permission" ? undefined : one.question.options.find((each) => each.kind === kind);
     if (option && this.settled) one.answer(option.optionId);
   }
 }
