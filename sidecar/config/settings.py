@@ -293,6 +293,7 @@ class Config:
         "whether what is worth knowing in later sessions is kept in `.sidecar/learned` of a "
         "trusted workspace, and read from there",
         applies="turn",
+        own=True,
     )
     provider: Provider = field(default_factory=Provider)
     retry: Retry = field(default_factory=Retry)
