@@ -22,6 +22,8 @@ _YARN = "runs the program that .yarnrc.yml calls `yarnPath`, and its plugins"
 _BUN = f"{_NPM}, and takes what bunfig.toml loads before"
 _UV = "obeys uv.toml, pyproject.toml and .python-version, and runs a `.venv` they name"
 _PIPX = "runs a file of the package's name, and takes versions from `__pypackages__`"
+_MISE = "obeys mise.toml"
+_PIXI = "obeys pixi.toml"
 _DENO = "takes other code for what it imports where deno.json or package.json says so"
 _DOTNET = "takes packages from where nuget.config says, and tools by global.json"
 
@@ -32,7 +34,10 @@ RUNNERS: Final[Mapping[str, str]] = {
     "npm create": _NPM,
     "npm init": _NPM,
     "npm innit": _NPM,
-    "mise exec": "obeys mise.toml",
+    "mise exec": _MISE,
+    "mise x": _MISE,
+    "rtx exec": _MISE,
+    "rtx x": _MISE,
     "gem exec": "obeys .gemrc",
     "pip-run": "obeys pip.conf",
     "pnpx": _PNPM,
@@ -48,7 +53,8 @@ RUNNERS: Final[Mapping[str, str]] = {
     "uv x": _UV,
     "uv tool run": _UV,
     "pipx run": _PIPX,
-    "pixi exec": "obeys pixi.toml",
+    "pixi exec": _PIXI,
+    "pixi x": _PIXI,
     "deno": _DENO,
     "dx": _DENO,
     "dlx": _PNPM,

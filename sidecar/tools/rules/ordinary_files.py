@@ -33,7 +33,7 @@ _SETTINGS = "json jsonc json5 yaml yml toml ini cfg conf properties xml plist di
 """Formats of data, and of files obeyed by programs. PHP's tools, some started by git's hooks, obey
 `TOOL.xml.dist` alone."""
 _NAMES = (
-    "makefile gnumakefile dockerfile containerfile procfile rakefile gemfile brewfile pipfile "
+    "makefile gnumakefile dockerfile containerfile rakefile gemfile brewfile pipfile "
     "vagrantfile podfile fastfile justfile cmakelists.txt build workspace go.mod go.sum go.work "
     "readme license licence copying copyright authors contributors maintainers "
     "changelog changes history news notice version todo install hacking "

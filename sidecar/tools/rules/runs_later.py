@@ -56,6 +56,7 @@ _RUN_LATER: Mapping[str, str] = {
     "bitrise.yml ci_scripts/ bamboo-specs/ zuul.d/ taskcluster/ *.gocd.yaml *.gocd.yml *.gocd.json "
     "amplify.yml render.yaml railway.toml railway.json railpack.json nixpacks.toml fly.toml "
     "action.yml action.yaml dangerfile dangerfile.* "
+    "procfile "
     "heroku.yml app.json now.json apphosting.yaml wrangler.toml wrangler.json wrangler.jsonc": _CI,
     ".vscode/ .vscode-server/ *.code-workspace .idea/ .fleet/ .zed/ .theia/ .devcontainer/ "
     ".devcontainer.json .gitpod.yml .nvim.lua .nvimrc .vimrc* .gvimrc .exrc .vim/ vimfiles/ .nvim/ "
@@ -106,7 +107,7 @@ _RUN_LATER: Mapping[str, str] = {
     "ipython_config.* jupyter_config.* jupyter_server_config.* jupyter_notebook_config.* "
     "jupyter_lab_config.* voila.py jupyter_nbconvert_config.* jupyterhub_config.* profile_default/ "
     "ipython_kernel_config.* entry_points.txt .ipython/ .jupyter/": _PYTHON,
-    ".gdbinit .lldbinit .gdbearlyinit .irbrc .pryrc .psqlrc .sqliterc .my.cnf .rprofile "
+    ".gdbinit .lldbinit .gdbearlyinit .irbrc .pryrc .psqlrc login.sql .sqliterc .my.cnf .rprofile "
     ".renviron .octaverc .ocamlinit .rdbgrc .byebugrc .duckdbrc .ghci .iex.exs .perldb .guile "
     ".sbclrc .erlang maxima-init.mac maxima-init.lisp .gprc .proverc irb.rc _irbrc $irbrc "
     "pkg_add startup.m finish.m pathdef.m scilab.ini perldb.ini .latexmkrc latexmkrc .perltidyrc "

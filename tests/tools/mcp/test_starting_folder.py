@@ -163,8 +163,9 @@ async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
      "uv run --with s s --db-path notes.db", "uv run -w s s --config c.json", "npm create x a.json",
      "uv run -ws s notes.db", "go run github.com/x/y@latest --db notes.db", "npm init x c.json",
      "dx npm:x notes.db", "yarnpkg dlx s notes.db", "corepack pnpm@9 dlx s notes.db",
-     "mise exec npm:s -- s notes.db", "dotnet tool run s notes.db",
-     "pixi exec s notes.db", "nlx s notes.db", "sh -c 'A=1;npx s notes.db'",
+     "mise exec npm:s -- s notes.db", "mise x -- s notes.db", "rtx x npm:s -- s notes.db",
+     "dotnet tool run s notes.db",
+     "pixi exec s notes.db", "pixi x s notes.db", "nlx s notes.db", "sh -c 'A=1;npx s notes.db'",
      "sh -c '$(npx s x.db)'",
      "pnpm create x", "npm --prefix=/a start", "poetry --directory=/a run x", "make -C/a mcp"],
 )  # fmt: skip

@@ -40,7 +40,7 @@ from tests.tools.rules.decisions import call
      "web/wrangler.toml", "web/tailwind.js", "tailwind.config.base.ts", "vitest.workspace.ts",
      "eslint-local-rules/index.js", "sub/cspell.json", "sub/hie.yaml", "x/rust-analyzer.toml",
      "lib/ruby_lsp/x/addon.rb", "renv/activate.R", "pkg/analysis_options.yaml", "CRUSH.local.md",
-     "VIBE.md", "env2/etc/conda/activate.d/x.sh", "conda-meta/x.md",
+     "VIBE.md", "env2/etc/conda/activate.d/x.sh", "conda-meta/x.md", "login.sql", "Procfile",
      "OpenCode.md", "CONTEXT.md", "replit.md", "sub/codebuff.json", "x.egg-info/entry_points.txt",
      "profile_default/startup/x.py", "sub/buildServer.json", "AmazonQ.md",
      "taskcluster/kinds/x.yml", "_vimrc_local.vim", ".openhands/setup.sh",
