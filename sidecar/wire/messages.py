@@ -1,7 +1,7 @@
 # GENERATED from protocol/source by protocol/generate.py -- DO NOT EDIT
 """The protocol's messages, methods and errors, version 1."""
 
-from sidecar.core.dataclass import dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import msgspec
