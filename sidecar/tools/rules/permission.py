@@ -315,10 +315,7 @@ def _named(rule: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
 
 
 def _stands_in(folder: str, access: Access) -> bool:
-    """Whether a rule's folder, by default the root, is the command's.
-
-    Never for names of invalid bytes, which look like others.
-    """
+    """Whether a rule's folder, else the root, is the command's; none is of invalid bytes."""
     where = access.shown[0] if len(access.shown) == 1 else ""
     named = folder.removeprefix("./").rstrip("/") or ("/" if folder[:1] == "/" else ".")
     return where == named and "\\" not in where
@@ -336,17 +333,16 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
         return False
     if at and not (access.command and _stands_in(folder, access)):
         return False
-    if not pattern:
-        return True
-    if access.command:
-        return hits(with_stars(pattern), _spellings(access))
+    if access.command or not pattern:
+        return not pattern or hits(with_stars(pattern), _spellings(access))
     # Some disks find `A` as `a`.
     ways = {plain_path(normpath(with_stars(one))) for one in without_folders(pattern)}
     names = {plain_path(name) for name in (*access.paths, *access.shown, *access.spelt)}
-    folders = {up for name in names for up in upward(name)}
     # Who lists or searches a folder sees all that `secrets/**` forbids.
     wholes = {way.removesuffix(f"/{STAR}") for way in ways}
-    return not names.isdisjoint(wholes) or any(fits(way, up) for way in ways for up in folders)
+    return bool(names & wholes) or any(
+        fits(way, up) for way in ways for name in names for up in upward(name)
+    )
 
 
 def _spellings(access: Access) -> Spellings:
@@ -386,8 +382,8 @@ def _names(rule: str, spec: ToolSpec) -> bool:
     if spec.origin == "builtin" or tool == "*":
         return tool in ("*", spec.name, spec.kind)
     # A client may call a tool as rules call a kind, or a server's tool.
-    is_another = tool in get_args(ToolKind) or (spec.origin != "mcp" and tool.startswith("mcp__"))
-    return tool == spec.name and not is_another
+    posed = tool in get_args(ToolKind) or (spec.origin != "mcp" and tool.startswith("mcp__"))
+    return tool == spec.name and not posed
 
 
 def _hits(pattern: str, access: Access) -> list[bool]:
