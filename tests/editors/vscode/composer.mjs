@@ -107,6 +107,7 @@ await play(desk, {
     await desk.drafted("Explain @a.txt");
     await ofInput(chat).fill("");
     await page.locator(".editor-instance .view-lines").last().click();
+    await desk.until("the focus in the editor", () => page.evaluate(() => document.activeElement?.closest(".editor-instance") != null));
     await page.keyboard.press("Control+Alt+s");
     await desk.until("the focus in the chat", () => chat.evaluate(() => document.hasFocus() && document.activeElement.tagName === "TEXTAREA"));
   },
