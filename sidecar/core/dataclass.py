@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from dataclasses import dataclass as described
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, TypeVar, cast
 
 __all__ = ["dataclass"]
 
@@ -104,8 +104,9 @@ def _hash(made: type) -> tuple[str, _Names]:
     return f"def __hash__(self):\n return hash({_values('self', names)})", {}
 
 
-def _fields(of: Any) -> tuple[Field[Any], ...]:  # noqa: ANN401 - a class of ours, or one of its values
-    return fields(of)
+def _fields(of: object) -> tuple[Field[Any], ...]:
+    """Of a class of ours, or of one of its values."""
+    return fields(cast("Any", of))
 
 
 def _values(of: str, names: Iterable[str]) -> str:

@@ -158,7 +158,7 @@ end
 
 --- As the daemon asks whether to trust a folder.
 local function a_long_title_is_shown_whole()
-  local folder = "/work/" .. ("long/"):rep(30) .. "evil"
+  local folder = "/home/me/" .. ("long/"):rep(30) .. "evil"
   local call = { toolCallId = "trust", title = "Trust the folder " .. folder .. "?\nNothing there\194\160runs." }
   local options = { { optionId = "no", name = "Do not trust it", kind = "reject_once" } }
   local given = { sessionId = session.id, toolCall = call, options = options }
@@ -166,7 +166,7 @@ local function a_long_title_is_shown_whole()
   require("sidecar.daemon").handlers["session/request_permission"](given, function(outcome)
     answered = outcome
   end, 99)
-  asked("Sidecar: Trust the folder /work/long/")
+  asked("Sidecar: Trust the folder /home/me/long/")
   h.holds(h.buffer("preview"), "Trust the folder " .. folder .. "?\nNothing there\\u{a0}runs.")
   choose("Do not trust it")
   h.equal(answered.outcome.optionId, "no")

@@ -332,7 +332,9 @@ async def test_recall_refuses_what_it_cannot_use(desk: Desk) -> None:
         await session.recall("part_none", 0, None, None)
 
 
-async def test_completed_tools_are_durable_before_they_are_shown(desk: Desk) -> None:
+async def test_completed_tools_are_durable_before_they_are_shown(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = await desk.open(tools=TOOLS)
     desk.editor.tools["one"] = lambda given: "result"
     seen: list[bool] = []
@@ -344,7 +346,7 @@ async def test_completed_tools_are_durable_before_they_are_shown(desk: Desk) -> 
         held.append(written)
         return written
 
-    desk.store.write = slow  # type: ignore[method-assign]
+    monkeypatch.setattr(desk.store, "write", slow)
     watch = desk.watch
 
     def check(event: object) -> None:
