@@ -22,7 +22,9 @@ def print_settings(editor: str, command: Sequence[str]) -> int:
     """Programs are named by their paths: editors may not have the shell's PATH."""
     program, *rest = command
     found = shutil.which(program) or program
-    sidecar = shutil.which("sidecar") or os.path.abspath(sys.argv[0])
+    # Run as a module, the program lies beside Python.
+    beside = shutil.which("sidecar", path=os.path.dirname(sys.executable))
+    sidecar = shutil.which("sidecar") or beside or os.path.abspath(sys.argv[0])
     try:
         lines = settings_for(editor, sidecar, (found, *rest)).splitlines()
         sys.stdout.write("".join(f"{visible(line)}\n" for line in lines))

@@ -1,6 +1,7 @@
 """Settings of editors for a wrapped agent."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -63,6 +64,7 @@ def test_the_command_prints_them() -> None:
     words = [sys.executable, "-m", "sidecar", "wrap", "--print-config", "zed", "--", "cat", "-u"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
     (server,) = json.loads(done.stdout)["agent_servers"].values()
+    assert os.access(server["command"], os.X_OK), "an editor starts it"
     assert server["args"][:2] == ["wrap", "--"]
     assert server["args"][2].endswith("/cat")
     assert server["args"][3] == "-u"
