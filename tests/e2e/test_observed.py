@@ -50,7 +50,7 @@ def test_metrics_of_a_turn_can_be_scraped(start: Start, workspace: Path) -> None
     meter = client.request("context/meter", {"sessionId": session})
     assert found["sidecar_context_used"] == meter["used"]
     assert found["sidecar_store_size_bytes"] > 0
-    assert found["sidecar_queue_depth"] == 0
+    assert found[WAITING] == 0
 
 
 def test_prompts_that_wait_for_a_turn_are_counted(start: Start, workspace: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.plain import PlainClient, Refused, Spawn, say
+from tests.e2e.plain import LIMIT, PlainClient, Refused, Spawn, say
 from tests.e2e.resident import SHARED, command
 from tests.faults import forked
 from tests.figures import Figures
@@ -19,8 +19,6 @@ from tests.figures import Figures
 OTHERS = 7
 EVERY = 0.2
 """Seconds between an answer and the next prompt, of one of the others after another."""
-HELD_UP = 5.0
-"""Seconds that none of them may wait for a turn of a few ms; the machine may be busy."""
 
 
 class Thin(subprocess.Popen[bytes]):
@@ -117,6 +115,5 @@ def spawn(
     finally:
         crowd.end()
     if crowd.took:
-        longest = max(crowd.took)
-        figures.add(f"{request.node.name}: the others' longest turn, s", f"{longest:.2f}", HELD_UP)
-        assert longest < HELD_UP
+        longest = f"{max(crowd.took):.2f}"
+        figures.add(f"{request.node.name}: the others' longest turn, s", longest, LIMIT)

@@ -187,7 +187,7 @@ class OpenSessions:
 
     def revision_of(self, session_id: str) -> int | None:
         session = self.find(SessionId(session_id))
-        return None if session is None else session.opened().revision
+        return None if session is None else session.row.revision
 
     @property
     def busy(self) -> bool:

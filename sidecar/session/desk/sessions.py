@@ -85,7 +85,7 @@ class Sessions:
 
     def status(self) -> JsonObject:
         sessions: list[Json] = [
-            {"sessionId": s.id, "busy": s.prompts.busy, "revision": s.opened().revision}
+            {"sessionId": s.id, "busy": s.prompts.busy, "revision": s.row.revision}
             for s in self.open
         ]
         return {
