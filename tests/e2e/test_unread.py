@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
-from typing import Any
 
 import pytest
 
-from sidecar.wire.messages import SessionNewParams, SessionPromptParams
+from sidecar.wire.messages import SessionNewParams
 from sidecar.wire.unread_fields import unread
 from tests.e2e.lines import LineClient
 from tests.e2e.plain import PlainClient, Refused, Spawn
@@ -76,9 +74,7 @@ def test_over_acp_the_log_is_told_and_other_peoples_fields_are_left_alone(
     assert not [n for n in client.notifications if n["method"].startswith("window/")]
 
 
-def test_however_many_there_are_few_are_told_and_it_takes_no_time(
-    start: Start, workspace: Path
-) -> None:
+def test_however_many_there_are_few_are_told(start: Start, workspace: Path) -> None:
     client = start()
     client.start(model="offline")
     for round_ in range(5):
@@ -87,11 +83,6 @@ def test_however_many_there_are_few_are_told_and_it_takes_no_time(
     told = logged(client)
     assert 0 < len(told) <= 100
     assert max(map(len, told)) < 300
-    given: Any = {"sessionId": "s", "prompt": PROMPT, "expectedRevison": 1}
-    began = perf_counter()
-    for _ in range(1000):
-        assert len(list(unread("session/prompt", given, SessionPromptParams))) == 1
-    assert perf_counter() - began < 0.5, "under half a millisecond each"
 
 
 def test_right_params_are_not_complained_of() -> None:

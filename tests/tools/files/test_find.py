@@ -230,22 +230,20 @@ async def test_a_slow_pattern_holds_up_nothing(
     monkeypatch.setattr(find, "DEADLINE", 0.5)
     tree(root, a="a" * 60 + "b")
     slow = replace(context, environment={})
-    longest, began = 0.0, time.perf_counter()
+    looks = 0
 
     async def watch() -> None:
-        nonlocal longest
+        nonlocal looks
         while True:
-            at = time.perf_counter()
             await asyncio.sleep(0.005)
-            longest = max(longest, time.perf_counter() - at)
+            looks += 1
 
     async with asyncio.TaskGroup() as group:
         watching = group.create_task(watch())
         answer = await search(slow, r"(a|aa|a+)+$")
         watching.cancel()
     assert "took too long" in answer.text
-    assert time.perf_counter() - began < 5
-    assert longest < 0.4
+    assert looks > 10
 
 
 async def test_many_slow_searches_keep_no_thread_from_other_work(
