@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import select
 import signal
 import socket
 import sys
@@ -264,11 +265,12 @@ class _Resident:
             async with writing:
                 await loop.sock_sendall(connection, data)
 
-        level = greeting.log.set_level
+        variables, folder, level = greeting.variables, greeting.folder, greeting.log.set_level
+        is_left = partial(_is_left, connection)
         self._taps[connection] = task
         try:
             await self._record(
-                self._daemon, TapLine(greeting.variables, greeting.folder, level, read, write)
+                self._daemon, TapLine(variables, folder, level, read, write, is_left)
             )
         finally:
             del self._taps[connection]
@@ -311,6 +313,13 @@ class _Resident:
         self._listener.close()
         with suppress(OSError):
             os.unlink(stopping_path(self._path))
+
+
+def _is_left(connection: socket.socket) -> bool:
+    """Whether the other end is closed, though there may be more to read."""
+    look = select.poll()
+    look.register(connection, getattr(select, "POLLRDHUP", 0))
+    return bool(look.poll(0))
 
 
 async def _greeted(connection: socket.socket) -> _Greeting | None:

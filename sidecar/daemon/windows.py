@@ -146,7 +146,7 @@ class Daemon:
 class TapLine:
     """A wrapped agent's tap: its variables, folder and log's level, and its bytes.
 
-    `read` gives `b""` once the tap, or the daemon, ends.
+    `read` gives `b""` once the tap, or the daemon, ends; `is_left` tells so while bytes wait.
     """
 
     variables: Mapping[str, str]
@@ -154,6 +154,7 @@ class TapLine:
     set_level: Callable[[str], None]
     read: ReadBytes
     write: WriteBytes
+    is_left: Callable[[], bool]
 
 
 ServeTap: TypeAlias = Callable[[Daemon, TapLine], Awaitable[None]]

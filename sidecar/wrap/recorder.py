@@ -6,14 +6,14 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import replace
 from math import ceil, inf
 from time import monotonic
 
 from sidecar.core.errors import SidecarError, StorageFailed
-from sidecar.core.parts import JsonObject
+from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.prompt.tokens import Count
 from sidecar.core.text.json_text import is_deep, shallow
 from sidecar.daemon.windows import Daemon, EditorWindow, TapLine
@@ -26,7 +26,7 @@ from sidecar.session.desk.open_sessions import (
 )
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.session_params import checked_folder
-from sidecar.store.format.values import Owner
+from sidecar.store.connection.lease import Leases
 from sidecar.wire.stderr_log import log_to_stderr, set_log_level
 from sidecar.wire.streams import reader, take_stdio, writer
 from sidecar.wrap import acp_fold, context_gauge, stream_words, wrapped_commands
@@ -54,7 +54,7 @@ from sidecar.wrap.link_frames import (
     WORDS,
     frame,
 )
-from sidecar.wrap.wrapped_session import GAP, WrappedSession, begun, copied, found
+from sidecar.wrap.wrapped_session import GAP, Recording, WrappedSession, begun, copied, found
 
 logger = logging.getLogger("sidecar.wrap")
 
@@ -87,7 +87,9 @@ async def _serve(read: int, write: int) -> None:
         group.create_task(daemon.sessions.run())
         # The daemon's own tasks begin first.
         await asyncio.sleep(0)
-        line = TapLine(os.environ, "", set_log_level, reader(read), writer(write))
+        line = TapLine(
+            os.environ, "", set_log_level, reader(read), writer(write), is_left=lambda: False
+        )
         try:
             await record(daemon, line)
         finally:
@@ -104,7 +106,7 @@ async def record(daemon: Daemon, line: TapLine) -> None:
     window = EditorWindow(daemon, line.variables, line.folder, lambda _: None, _RoughVocabulary())
     try:
         async with asyncio.TaskGroup() as group:
-            await Recorder(daemon, window, line.write, group).run(FrameReader(line.read, group))
+            await Recorder(daemon, window, line, group).run(FrameReader(line.read, group))
     finally:
         window.sessions.leave()
         await window.sessions.shared.give_up()
@@ -126,10 +128,10 @@ class Recorder:
         self,
         daemon: Daemon,
         window: EditorWindow,
-        write: Callable[[bytes], Awaitable[None]],
+        line: TapLine,
         group: asyncio.TaskGroup,
     ) -> None:
-        self._open, self._window, self._write, self._group = daemon.sessions, window, write, group
+        self._open, self._window, self._tap, self._group = daemon.sessions, window, line, group
         self._owner = another_writer(daemon.sessions)
         self._agent = ""
         self._talk = Talk()
@@ -171,13 +173,18 @@ class Recorder:
             await wrapped.close()
         finally:
             try:
-                await _release(wrapped, self._owner)
-            except StorageFailed:
-                # On a full disk, say: a daemon that lives on would keep it from all others.
-                begin_beside(self._open, _release_later(wrapped, self._owner))
-                raise
+                await self._release(wrapped.session.environment, wrapped.session.id)
             finally:
                 self._open.recorded.pop(wrapped.session.id, None)
+
+    async def _release(self, environment: Environment, session_id: SessionId) -> None:
+        leases = environment.store.leases
+        try:
+            await leases.release(session_id, self._owner.token)
+        except StorageFailed:
+            # On a full disk, say: a daemon that lives on would keep it from all others.
+            begin_beside(self._open, _release_later(leases, session_id, self._owner.token))
+            raise
 
     async def _safely(self, work: Awaitable[None]) -> None:
         try:
@@ -262,22 +269,22 @@ class Recorder:
         self._group.create_task(self._list_ours(name))
         if name in self._sessions or not shown.cwd:
             return
-        environment = await self._ready()
-        owner, agent = self._owner, self._talk.agent or self._agent
-        wrapped = None
+        by = Recording(await self._ready(), self._owner, self._release)
+        agent, wrapped = self._talk.agent or self._agent, None
         if shown.before:
-            others = self._open.recorded
-            wrapped = await found(environment, owner, name, shown.cwd, agent, others)
+            wrapped = await found(by, name, shown.cwd, agent, self._open.recorded)
         if shown.source in self._sessions:
-            source = self._sessions[shown.source]
-            wrapped = await copied(environment, owner, name, source, agent)
+            wrapped = await copied(by, name, self._sessions[shown.source], agent)
+        is_new = wrapped is None
         if wrapped is None:
-            wrapped = await begun(environment, owner, name, shown.cwd, agent)
-            await wrapped.history(replayed)
+            wrapped = await begun(by, name, shown.cwd, agent)
         if shown.model:
             wrapped.model = shown.model
         self._sessions[name] = wrapped
-        self._open.recorded[wrapped.session.id] = RecordedSession(wrapped.session, owner)
+        recorded = RecordedSession(wrapped.session, self._owner, self._tap.is_left)
+        self._open.recorded[wrapped.session.id] = recorded
+        if is_new:
+            await wrapped.history(replayed)
         await self._tell_news(name, wrapped)
         await wrapped.look()
 
@@ -357,19 +364,14 @@ class Recorder:
 
     async def _send(self, kind: bytes, content: bytes = b"") -> None:
         with suppress(OSError):
-            await self._write(frame(kind, content))
+            await self._tap.write(frame(kind, content))
 
 
-async def _release(wrapped: WrappedSession, owner: Owner) -> None:
-    session = wrapped.session
-    await session.environment.store.leases.release(session.id, owner.token)
-
-
-async def _release_later(wrapped: WrappedSession, owner: Owner) -> None:
+async def _release_later(leases: Leases, session_id: SessionId, token: str) -> None:
     while True:
         await asyncio.sleep(HEARTBEAT)
         with suppress(StorageFailed):
-            return await _release(wrapped, owner)
+            return await leases.release(session_id, token)
 
 
 async def _read(line: bytes) -> JsonObject | None:

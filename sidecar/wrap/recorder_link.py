@@ -171,6 +171,8 @@ class RecorderLink:
                 # Whoever hears it to its end tells.
                 return
             with self._changed:
+                if not self.going:
+                    return
                 self._frames.popleft()
                 self._waiting -= len(made)
                 self._changed.notify_all()

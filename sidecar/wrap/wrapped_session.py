@@ -2,14 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Container, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from decimal import Decimal
 from time import monotonic
 
+from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import JsonObject, SessionId
+from sidecar.session.desk.open_sessions import RecordedSession
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import checked_folder
@@ -63,6 +65,15 @@ LATE = (
     "then is the agent's only where the agent reports it."
 )
 GAP = "Some of what passed here came too fast to be recorded."
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A recorder as writer of sessions; `release` gives one back, later if the disk is full."""
+
+    environment: Environment
+    owner: Owner
+    release: Callable[[Environment, SessionId], Awaitable[None]]
 
 
 class WrappedSession:
@@ -244,10 +255,9 @@ class WrappedSession:
             self.session.environment.forget(self.session.id)
 
 
-async def begun(
-    environment: Environment, owner: Owner, name: str, cwd: str, agent: str
-) -> WrappedSession:
+async def begun(by: Recording, name: str, cwd: str, agent: str) -> WrappedSession:
     """A new session of ours for the agent's session `name`. Raises BadRequest, StorageFailed."""
+    environment = by.environment
     config, folder = environment.settings.config, checked_folder(cwd)
     settings: JsonObject = {
         "model": config.model,
@@ -266,51 +276,64 @@ async def begun(
     epochs.begin(log, static, environment.clock.new_id("cmp"), "new")
     log.writer.note(ImportedRecord(format=FORMAT, source=agent or None))
     await log.writer.commit(CreatedRecord())
-    ownership = Ownership(environment.store, log.row.id, owner)
+    ownership = Ownership(environment.store, log.row.id, by.owner)
     await ownership.claim()
     ownership.take()
     return _wrapped(environment, log, ownership, agent)
 
 
 async def found(
-    environment: Environment,
-    owner: Owner,
+    by: Recording,
     name: str,
     cwd: str,
     agent: str,
-    others: Container[SessionId],
+    others: Mapping[SessionId, RecordedSession],
 ) -> WrappedSession | None:
     """The newest session of ours for the agent's, unless somebody else writes it.
 
     `others` are recorded in this process; a recorder whose tap was killed may have work to end.
     """
+    environment = by.environment
     row = await _row(environment, name, checked_folder(cwd))
     if row is None:
         return None
-    ownership, until = Ownership(environment.store, row.id, owner), monotonic() + ENDS_WITHIN
+    ownership, until = Ownership(environment.store, row.id, by.owner), monotonic() + ENDS_WITHIN
     while not await ownership.claim():
-        if row.id not in others or monotonic() > until:
+        other = others.get(row.id)
+        if other is None or not other.is_left() or monotonic() > until:
             return None
         await asyncio.sleep(QUIET)
-    log, _ = await open_log(environment, row.id, writes=True)
-    ownership.take()
-    wrapped = _wrapped(environment, log, ownership, agent)
-    await wrapped.session.recover()
+    async with _claimed(by, row.id):
+        log, _ = await open_log(environment, row.id, writes=True)
+        ownership.take()
+        wrapped = _wrapped(environment, log, ownership, agent)
+        await wrapped.session.recover()
     return wrapped
 
 
-async def copied(
-    environment: Environment, owner: Owner, name: str, source: WrappedSession, agent: str
-) -> WrappedSession:
+async def copied(by: Recording, name: str, source: WrappedSession, agent: str) -> WrappedSession:
     """A fork of `source`, as the agent has forked its own into `name`."""
+    environment = by.environment
     made = await fork(environment.store, environment.clock, source.session.id, None)
-    ownership = Ownership(environment.store, made, owner)
+    ownership = Ownership(environment.store, made, by.owner)
     await ownership.claim()
-    log, _ = await open_log(environment, made, writes=True)
-    ownership.take()
-    log.entry.configure({**log.row.settings, WRAPPED: [log.row.id, name]})
-    await log.writer.commit(OptionRecord(config_id=WRAPPED))
-    return _wrapped(environment, log, ownership, agent)
+    async with _claimed(by, made):
+        log, _ = await open_log(environment, made, writes=True)
+        ownership.take()
+        log.entry.configure({**log.row.settings, WRAPPED: [log.row.id, name]})
+        await log.writer.commit(OptionRecord(config_id=WRAPPED))
+        return _wrapped(environment, log, ownership, agent)
+
+
+@asynccontextmanager
+async def _claimed(by: Recording, session_id: SessionId) -> AsyncIterator[None]:
+    """Gives the session back where it cannot be opened."""
+    try:
+        yield
+    except BaseException:
+        by.environment.forget(session_id)
+        await by.release(by.environment, session_id)
+        raise
 
 
 async def _row(environment: Environment, name: str, folder: str) -> SessionRow | None:

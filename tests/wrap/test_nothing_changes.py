@@ -5,13 +5,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
-from tests.wrap.desk import Editor, agent, opened
+from sidecar.wrap.link_frames import DOWN
+from sidecar.wrap.recorder_link import RecorderLink
+from tests.e2e.resident import until
+from tests.wrap.desk import LIMIT, Editor, agent, opened
 from tests.wrap.homes import recorders
 
 ODD = (
@@ -174,6 +178,33 @@ def test_a_killed_recorder_ends_nothing(tmp_path: Path) -> None:
         told = editor.ask("_sidecar/checkpoint/list", sessionId=session)
         assert "recorder has ended" in told["error"]["message"]
     assert b"/rollback" not in (tmp_path / "heard").read_bytes()
+
+
+# A tap's pipes are open until its process ends.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_recorder_that_ends_while_it_is_told_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIDECAR_DATA_DIR", str(tmp_path))
+    raised: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", raised.append)
+    link = RecorderLink("agent", lambda _: None, lambda _: None, alone=True)
+    write, told = os.write, threading.Event()
+
+    def killed_meanwhile(descriptor: int, data: bytes) -> int:
+        if b"zebra" not in bytes(data):
+            return write(descriptor, data)
+        for pid in recorders(os.getpid()):
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: not link.going)
+        told.set()
+        return len(data)
+
+    monkeypatch.setattr(os, "write", killed_meanwhile)
+    link.copy(DOWN, b"zebra")
+    assert told.wait(LIMIT)
+    until(lambda: all(one.name != "to recorder" for one in threading.enumerate()))
+    assert raised == []
 
 
 def kill_recorder(of: int) -> bool:

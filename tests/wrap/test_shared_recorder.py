@@ -6,11 +6,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
+from sidecar.wrap.wrapped_session import ENDS_WITHIN
 from tests.e2e.plain import PlainClient
 from tests.e2e.resident import about, command, found, is_gone, until
 from tests.wrap.desk import Editor, agent, opened
@@ -145,6 +146,22 @@ def test_an_agent_that_is_started_again_at_once_goes_on_in_its_session(
         editor.command(theirs, "/meter")
         assert listed(variables) == ours
         assert not (folder / "7.txt").exists()
+
+
+def test_a_session_that_another_agent_is_in_is_not_waited_for(
+    tmp_path: Path, folder: Path, variables: dict[str, str]
+) -> None:
+    heard, data = tmp_path / "heard", tmp_path / "data"
+    with opened(agent(heard, loadSession=True), data) as one:
+        theirs = ready(one, folder)
+        one.prompt(theirs, EDIT)
+        with opened(agent(heard, loadSession=True), data) as other:
+            begun = monotonic()
+            other.ask("initialize", protocolVersion=1)
+            other.ask("session/load", sessionId=theirs, cwd=str(folder), mcpServers=[])
+            assert other.command(theirs, "/meter").startswith("Context")
+            assert monotonic() - begun < ENDS_WITHIN
+            assert len(listed(variables)) == 2
 
 
 def log_of(cwd: Path, variables: dict[str, str]) -> str:

@@ -38,10 +38,14 @@ _WRITERS = count(1)
 
 @dataclass(frozen=True, slots=True)
 class RecordedSession:
-    """A wrapped agent's session, and who writes it: none of the windows."""
+    """A wrapped agent's session, and who writes it: none of the windows.
+
+    `is_left` tells whether its tap has ended, of which there may be more to record.
+    """
 
     session: Session
     owner: Owner
+    is_left: Callable[[], bool]
 
     @property
     def busy(self) -> bool:
