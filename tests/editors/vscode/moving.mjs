@@ -132,7 +132,11 @@ await play(desk, {
     };
     put(join(given.agents, "codex/sessions/2026/01/08/one.jsonl"), codex(given.workspace, "Rename the tool."));
     put(join(given.agents, "codex/sessions/2026/01/08/two.jsonl"), codex(given.elsewhere, "Of another folder."));
-    put(join(given.agents, "claude/projects", given.workspace.replace(/[^A-Za-z0-9]/g, "-"), "one.jsonl"), claude);
+    const projects = join(given.agents, "claude/projects", given.workspace.replace(/[^A-Za-z0-9]/g, "-"));
+    put(join(projects, "one.jsonl"), claude);
+    put(join(projects, "alike.jsonl"), claude.map((line) => ({ ...line, cwd: given.elsewhere })));
+    put(join(projects, "one/subagents/agent-1.jsonl"), claude);
+    put(join(given.agents, "codex/sessions/2026/01/08/long.jsonl"), [{ type: "session_meta", payload: { base: "x".repeat(70_000), cwd: given.elsewhere } }]);
     await desk.run("Import Session…");
     await desk.row("Rename the tool.").waitFor();
     const shown = await page.locator(".quick-input-list .monaco-list-row").allInnerTexts();

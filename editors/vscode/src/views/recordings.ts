@@ -7,6 +7,8 @@ import { join } from "node:path";
 /** Files that are looked into, the newest, and bytes of each. */
 const MOST = 200;
 const BEGINNING = 64 * 1024;
+/** The first folder that a recording names; in a text, quotes have backslashes. */
+const FOLDER = /"cwd":\s*("(?:[^"\\]|\\.)*")/;
 
 /** `begins`: what was typed first, if its beginning has that. */
 export interface Recording {
@@ -20,13 +22,14 @@ export interface Recording {
 export async function recordings(cwd: string, env = process.env): Promise<Recording[]> {
   const claude = join(env["CLAUDE_CONFIG_DIR"] || join(homedir(), ".claude"), "projects", cwd.replace(/[^A-Za-z0-9]/g, "-"));
   const codex = join(env["CODEX_HOME"] || join(homedir(), ".codex"), "sessions");
-  const found = [...(await files(claude, "Claude Code")), ...(await files(codex, "Codex"))];
+  // Those of Claude Code's subagents lie deeper.
+  const found = [...(await files(claude, "Claude Code", false)), ...(await files(codex, "Codex", true))];
   const looked = await Promise.all(found.sort((one, other) => other.at.localeCompare(one.at)).slice(0, MOST).map((one) => look(one, cwd)));
   return looked.flatMap((one) => one ?? []);
 }
 
-async function files(folder: string, agent: string): Promise<Recording[]> {
-  const names = await readdir(folder, { recursive: true }).catch(() => []);
+async function files(folder: string, agent: string, recursive: boolean): Promise<Recording[]> {
+  const names = await readdir(folder, { recursive }).catch(() => []);
   const made = names.filter((name) => name.endsWith(".jsonl")).map(async (name) => {
     const path = join(folder, name);
     return { agent, path, at: (await stat(path)).mtime.toISOString(), begins: "" };
@@ -34,12 +37,12 @@ async function files(folder: string, agent: string): Promise<Recording[]> {
   return (await Promise.allSettled(made)).flatMap((one) => (one.status === "fulfilled" ? one.value : []));
 }
 
-/** Read how it begins; nothing of another folder's. */
+/** Read how it begins; nothing of another folder's, whose name there may be the same. */
 async function look(one: Recording, cwd: string): Promise<Recording | undefined> {
+  const read = await beginning(one.path);
+  if (FOLDER.exec(read)?.[1] !== JSON.stringify(cwd)) return undefined;
   let begins = "";
-  for (const line of (await beginning(one.path)).split("\n")) {
-    const said = parsed(line);
-    if (said["type"] === "session_meta" && said["payload"]?.cwd !== cwd) return undefined;
+  for (const said of read.split("\n").map(parsed)) {
     begins ||= text(said["type"] === "user" ? said["message"]?.content : said["payload"]?.type === "user_message" ? said["payload"].message : undefined);
   }
   return { ...one, begins };
