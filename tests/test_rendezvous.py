@@ -154,7 +154,7 @@ def test_no_daemon_that_a_window_may_share_is_waited_for_long(
     assert time.monotonic() - begun < 5
 
 
-@pytest.mark.parametrize("named", [None, "", " ", "/somewhere/else"])
+@pytest.mark.parametrize("named", [None, "", " ", "/somewhere/else", "some/where"])
 def test_a_tap_finds_the_users_settings_where_all_others_do(
     named: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,7 +41,8 @@ def own_file(variables: Mapping[str, str]) -> str:
     mac = "~/Library/Application Support"
     usual = os.path.expanduser(mac if sys.platform == "darwin" else "~/.config")
     named = variables.get("XDG_CONFIG_HOME", "").strip()
-    return os.path.join(named or usual, "sidecar", "config.toml")
+    folder = named if os.path.isabs(named) else usual
+    return os.path.join(folder, "sidecar", "config.toml")
 
 
 def _is_unwanted(variables: Mapping[str, str], settings: Mapping[str, Any]) -> bool:

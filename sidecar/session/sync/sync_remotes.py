@@ -144,16 +144,19 @@ def _own_settings(root: Path) -> Path | None:
         if stat.S_ISDIR(git.lstat().st_mode):
             found = None if os.path.lexists(git / "commondir") else git / "config"
         else:
-            own = Path(read_text(git).removeprefix("gitdir: ").strip())
+            # Each names the other by a whole path, or by one from where it stands itself.
+            own = _led(root, read_text(git).removeprefix("gitdir: "))
             # What an archive brings is not known there.
-            known = read_text(own / "gitdir").strip() == os.path.join(
-                os.path.realpath(root), ".git"
-            )
+            known = _led(own, read_text(own / "gitdir")) == Path(os.path.realpath(root), ".git")
             found = own.parents[1] / "config" if known and own.parent.name == "worktrees" else None
         is_own = found is not None and stat.S_ISREG(found.lstat().st_mode)
     except (OSError, IndexError, BadRequest):
         return None
     return found if is_own else None
+
+
+def _led(folder: Path, text: str) -> Path:
+    return Path(os.path.realpath(folder / text.strip()))
 
 
 async def _configured(

@@ -38,10 +38,17 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return made
 
 
-async def test_a_worktree_is_of_its_repositorys_project(folders: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize("relative", [False, True])
+async def test_a_worktree_is_of_its_repositorys_project(
+    folders: tuple[Path, Path], relative: bool
+) -> None:
     ours, _ = folders
     git("commit", "--quiet", "--allow-empty", "-m", "Begin", cwd=ours)
     git("worktree", "add", "--quiet", "../beside", cwd=ours)
+    if relative:
+        # As git 2.48 does where `worktree.useRelativePaths` is set.
+        (ours.parent / "beside/.git").write_text("gitdir: ../ours/.git/worktrees/beside\n")
+        (ours / ".git/worktrees/beside/gitdir").write_text("../../../../beside/.git\n")
     for folder in (ours, ours.parent / "beside"):
         assert await project_in(str(folder), os.environ) == "example.org/ada/ours"
 
