@@ -34,12 +34,22 @@ else:
                 init=False, repr=False, eq=False, slots=slots, weakref_slot=weakref_slot
             )
             made = bare(given)
+            _check(given, made, frozen=frozen)
             for name, method in _methods(made, frozen=frozen, eq=eq).items():
                 if name not in own:
                     setattr(made, name, method)
             return made
 
         return make
+
+
+def _check(given: type, made: type, *, frozen: bool) -> None:
+    """Raises TypeError for what the library knows and would be something else here."""
+    odd = [one.name for one in _fields(made) if one.kw_only or (one.hash and not one.compare)]
+    if frozen and vars(given).get("__hash__", ...) is None:
+        odd.append("__eq__ without __hash__")
+    if odd:
+        raise TypeError(f"{given.__name__}: {', '.join(odd)}: write this by hand")
 
 
 def _methods(made: type, *, frozen: bool, eq: bool) -> dict[str, Any]:

@@ -54,7 +54,7 @@ from sidecar.wrap.link_frames import (
     WORDS,
     frame,
 )
-from sidecar.wrap.wrapped_session import GAP, Recording, WrappedSession, begun, copied, found
+from sidecar.wrap.wrapped_session import GAP, SessionWriter, WrappedSession, begun, copied, found
 
 logger = logging.getLogger("sidecar.wrap")
 
@@ -269,7 +269,7 @@ class Recorder:
         self._group.create_task(self._list_ours(name))
         if name in self._sessions or not shown.cwd:
             return
-        by = Recording(await self._ready(), self._owner, self._release)
+        by = SessionWriter(await self._ready(), self._owner, self._release)
         agent, wrapped = self._talk.agent or self._agent, None
         if shown.before:
             wrapped = await found(by, name, shown.cwd, agent, self._open.recorded)

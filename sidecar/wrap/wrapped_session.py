@@ -68,7 +68,7 @@ GAP = "Some of what passed here came too fast to be recorded."
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class SessionWriter:
     """A recorder as writer of sessions; `release` gives one back, later if the disk is full."""
 
     environment: Environment
@@ -255,7 +255,7 @@ class WrappedSession:
             self.session.environment.forget(self.session.id)
 
 
-async def begun(by: Recording, name: str, cwd: str, agent: str) -> WrappedSession:
+async def begun(by: SessionWriter, name: str, cwd: str, agent: str) -> WrappedSession:
     """A new session of ours for the agent's session `name`. Raises BadRequest, StorageFailed."""
     environment = by.environment
     config, folder = environment.settings.config, checked_folder(cwd)
@@ -283,7 +283,7 @@ async def begun(by: Recording, name: str, cwd: str, agent: str) -> WrappedSessio
 
 
 async def found(
-    by: Recording,
+    by: SessionWriter,
     name: str,
     cwd: str,
     agent: str,
@@ -311,7 +311,9 @@ async def found(
     return wrapped
 
 
-async def copied(by: Recording, name: str, source: WrappedSession, agent: str) -> WrappedSession:
+async def copied(
+    by: SessionWriter, name: str, source: WrappedSession, agent: str
+) -> WrappedSession:
     """A fork of `source`, as the agent has forked its own into `name`."""
     environment = by.environment
     made = await fork(environment.store, environment.clock, source.session.id, None)
@@ -326,7 +328,7 @@ async def copied(by: Recording, name: str, source: WrappedSession, agent: str) -
 
 
 @asynccontextmanager
-async def _claimed(by: Recording, session_id: SessionId) -> AsyncIterator[None]:
+async def _claimed(by: SessionWriter, session_id: SessionId) -> AsyncIterator[None]:
     """Gives the session back where it cannot be opened."""
     try:
         yield

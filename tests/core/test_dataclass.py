@@ -155,3 +155,26 @@ def test_a_class_is_like_no_other_with_the_same_values() -> None:
     one, other = spoken(dataclass, **FROZEN), spoken(dataclass, **FROZEN)
     assert one("a") == one("a")
     assert one("a") != other("a")
+
+
+def test_what_would_be_something_else_is_refused() -> None:
+    with pytest.raises(TypeError, match="Keyed: named"):
+
+        @dataclass(slots=True)
+        class Keyed:
+            named: int = field(kw_only=True)
+
+    with pytest.raises(TypeError, match="Hashed: hidden"):
+
+        @dataclass(frozen=True, slots=True)
+        class Hashed:
+            hidden: int = field(hash=True, compare=False)
+
+    with pytest.raises(TypeError, match="Equal: __eq__ without __hash__"):
+
+        @dataclass(frozen=True, slots=True)
+        class Equal:  # noqa: PLW1641 - it is what is refused
+            some: int
+
+            def __eq__(self, other: object) -> bool:
+                return self is other
