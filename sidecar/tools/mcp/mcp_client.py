@@ -30,8 +30,7 @@ from sidecar.workspace.variables import absolute_path
 MOST_PAGES = 20
 """Pages of tools read per server."""
 _MODULE = re.compile(r"(?:^|[\s'\"])-[bBdEhiIOPqRsSuvVx]*[mc]")
-"""Options of Python's, in a shell's text, too."""
-"""Python's options for a module and for code, which other letters may precede."""
+"""Python's options for a module and for code, behind other letters, in a shell's text, too."""
 
 
 @dataclass(frozen=True, slots=True)
