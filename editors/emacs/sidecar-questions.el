@@ -270,13 +270,55 @@ ABOUT is what the daemon lists of its session, if the chat has another."
          question `(:outcome "selected" :optionId ,(plist-get option :optionId)))))))
 
 (defun sidecar-questions--show (question)
-  "Show QUESTION of this chat in a window, from its beginning."
+  "Show QUESTION of this chat in a window, from its beginning if it is long."
   (let ((window (display-buffer (current-buffer)))
         (place (gethash (format "question %s" (sidecar-question-id question))
                         sidecar-chat--parts)))
-    (when (and window place (not (pos-visible-in-window-p (1- (cadr place)) window)))
+    (when (and window place
+               (not (and (pos-visible-in-window-p (car place) window)
+                         (pos-visible-in-window-p (1- (cadr place)) window))))
       (set-window-start window (car place))
       (set-window-point window (car place)))))
+
+(defun sidecar-questions--unread (question chat)
+  "Give the window that does not show QUESTION of CHAT to its end, or nil."
+  (let* ((id (sidecar-question-id question))
+         (diff (get-buffer (sidecar-questions--diff-name id)))
+         (window (get-buffer-window (or diff chat)))
+         (end (with-current-buffer (or diff chat)
+                (if diff (point-max)
+                  (cadr (gethash (format "question %s" id) sidecar-chat--parts))))))
+    ;; Where Emacs has no screen, nothing is in sight.
+    (when (and window end (not noninteractive)
+               (not (pos-visible-in-window-p (1- end) window)))
+      window)))
+
+(defun sidecar-questions--choice (question chat)
+  "Ask for an option of QUESTION of CHAT.
+Those that allow come once it has been shown to its end."
+  (let* ((window (sidecar-questions--unread question chat))
+         (all (mapcar (lambda (option)
+                        (cons (sidecar-visible-line (plist-get option :name)) option))
+                      (plist-get (sidecar-question-params question) :options)))
+         (options (if window
+                      (cons '("Read on" . more)
+                            (seq-filter (lambda (one)
+                                          (string-prefix-p "reject" (plist-get (cdr one) :kind)))
+                                        all))
+                    all))
+         (title (truncate-string-to-width (sidecar-questions--title question) 120 nil nil t))
+         (waiting (length (buffer-local-value 'sidecar-questions--waiting chat)))
+         (name (completing-read
+                (format "%s%s%s — " title (if (> waiting 1) (format " (1 of %d)" waiting) "")
+                        (if window ", more below" ""))
+                options nil t nil nil (and window "Read on")))
+         (option (cdr (assoc name options))))
+    (cond ((eq option 'more)
+           (with-selected-window window (ignore-errors (scroll-up)))
+           (sidecar-questions--choice question chat))
+          (option)
+          (t (user-error "Nothing is answered: choose one of %s"
+                         (mapconcat #'car options ", "))))))
 
 (defun sidecar-answer ()
   "Show and answer the question at point, else the oldest that waits."
@@ -287,26 +329,11 @@ ABOUT is what the daemon lists of its session, if the chat has another."
       (let* ((question (or (and here (sidecar-questions--find here))
                            (car sidecar-questions--waiting)
                            (user-error "Sidecar asks nothing")))
-             (id (sidecar-question-id question))
-             (_ (if (sidecar-questions--changes
-                     (plist-get (sidecar-question-params question) :toolCall))
-                    (sidecar-questions--show-diff chat id)
-                  (sidecar-questions--show question)))
-             (options (mapcar (lambda (option)
-                                (cons (sidecar-visible-line (plist-get option :name)) option))
-                              (plist-get (sidecar-question-params question) :options)))
-             (name (completing-read
-                    (format "%s%s — " (truncate-string-to-width
-                                       (sidecar-questions--title question) 120 nil nil t)
-                            (if (cdr sidecar-questions--waiting)
-                                (format " (1 of %d)" (length sidecar-questions--waiting))
-                              ""))
-                    options nil t))
-             (option (cdr (assoc name options))))
-        (if option
-            (sidecar-questions--choose chat id option)
-          (user-error "Nothing is answered: choose one of %s"
-                      (mapconcat #'car options ", ")))))))
+             (id (sidecar-question-id question)))
+        (if (sidecar-questions--changes (plist-get (sidecar-question-params question) :toolCall))
+            (sidecar-questions--show-diff chat id)
+          (sidecar-questions--show question))
+        (sidecar-questions--choose chat id (sidecar-questions--choice question chat))))))
 
 ;; After the chat, which is emptied first.
 (add-hook 'sidecar-update-functions #'sidecar-questions--take t)

@@ -16,10 +16,11 @@
 (defvar diff-remembered-files-alist)
 
 (defconst sidecar-visible--hidden
-  (rx (any (0 . 8) (11 . 31) (127 . 160) #xad #x34f #x61c #x115f #x1160 #x1680 #x17b4 #x17b5
+  (rx (any (0 . 8) (11 . 31) (127 . 160) #xad #x34f #x61c #x70f #x115f #x1160 #x1680 #x17b4 #x17b5
            (#x180b . #x180f) (#x2000 . #x200f) (#x2028 . #x202f) (#x205f . #x206f)
-           #x2800 #x3000 #x3164 (#xfe00 . #xfe0f) #xfeff #xffa0 (#xfff0 . #xfffb)
-           (#x1bca0 . #x1bca3) (#x1d173 . #x1d17a) (#xe0000 . #xe0fff)))
+           #x2800 #x3000 #x3164 (#xfe00 . #xfe0f) #xfeff #xffa0 (#xfff0 . #xfffc)
+           #x133fc (#x13430 . #x13455) #x16fe4 (#x1bca0 . #x1bca3) #x1d159
+           (#x1d173 . #x1d17a) (#xe0000 . #xe0fff)))
   "Characters that are not seen, or change how others are seen.")
 
 (defun sidecar-visible (text)

@@ -163,7 +163,9 @@ def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
         return absolute_path(environment)
 
     def is_apart(one: str) -> bool:
-        ways = Path(os.path.realpath(one)), Path(os.path.normpath(one))
+        # A link may lead into the workspace, and one in there out of it again.
+        led = [Path(os.path.realpath(way)) for way in (one, *Path(one).parents)]
+        ways = Path(os.path.normpath(one)), *led
         return bool(one) and not any(way.is_relative_to(root) for way in ways for root in roots)
 
     return os.pathsep.join(filter(is_apart, absolute_path(environment).split(os.pathsep)))

@@ -3,6 +3,7 @@
 Whatever becomes of the recorder, the two hear each other.
 """
 
+import errno
 import os
 import select
 import signal
@@ -43,6 +44,7 @@ def wrap(command: Sequence[str], *, alone: bool) -> int:
     try:
         agent = subprocess.Popen(
             command,
+            executable=_found(command[0]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             preexec_fn=_ending_with_us(),  # noqa: PLW1509 - no thread has begun
@@ -67,6 +69,17 @@ def wrap(command: Sequence[str], *, alone: bool) -> int:
         os.kill(os.getpid(), -code)
         return 128 - code
     return code
+
+
+def _found(program: str) -> str:
+    """Skips PATH's relative folders, perhaps a workspace's."""
+    if os.path.dirname(program):
+        return program
+    for folder in filter(os.path.isabs, os.get_exec_path()):
+        at = os.path.join(folder, program)
+        if os.access(at, os.X_OK) and not os.path.isdir(at):
+            return at
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
 
 
 def _passing_on(agent: "subprocess.Popen[bytes]") -> Callable[[int, FrameType | None], None]:

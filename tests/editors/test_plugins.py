@@ -34,9 +34,8 @@ SPANS = {
     "emacs/sidecar-visible.el": (r"\(rx \(any(.*?)\)\)\)", r"([#x\da-f]+)(?: \. ([#x\da-f]+))?"),
 }
 """Where an editor has its list of what is not seen, and a span of it."""
-HAVE_SHAPE = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
-HAVE_SHAPE |= set(range(0x13430, 0x13456))
-"""Marks of numbers and hieroglyphs, which the daemon writes out for terminals."""
+HAVE_SHAPE = {*range(0x600, 0x606), 0x6DD, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
+"""Marks of numbers, which the daemon writes out for terminals."""
 
 
 @cache

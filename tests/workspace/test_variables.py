@@ -161,6 +161,7 @@ def test_a_path_apart_has_nothing_of_a_workspace(
     (tmp_path / "ws").mkdir()
     (tmp_path / "ws/out").symlink_to(tmp_path / "elsewhere")
     inside = [f"{tmp_path}/ws/bin", f"{tmp_path}/link", f"{tmp_path}/ws/out"]
+    inside.append(f"{tmp_path}/link/out")
     apart = [f"{tmp_path}/bin", "/usr/bin"]
     given = {"PATH": os.pathsep.join(["", "bin", *inside, *apart])}
     assert path_apart(given, tmp_path / "ws") == os.pathsep.join(apart)

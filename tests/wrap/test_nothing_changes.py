@@ -95,6 +95,19 @@ def test_an_agent_that_is_not_there_is_told(tmp_path: Path) -> None:
         assert editor.process.wait(20) == 127
 
 
+@pytest.mark.parametrize("path", [".:{}", ":{}", "bin:{}"])
+def test_no_agent_is_taken_from_a_relative_folder_of_path(path: str, tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "bin"):
+        folder.mkdir(exist_ok=True)
+        (folder / "agentx").write_text("#!/bin/sh\necho ran\n")
+        (folder / "agentx").chmod(0o755)
+    env = {**os.environ, "PATH": path.format(os.environ["PATH"]), "SIDECAR_DATA_DIR": str(tmp_path)}
+    for options in ((), ("--print-config", "zed")):
+        words = [sys.executable, "-P", "-m", "sidecar", "wrap", *options, "--", "agentx"]
+        done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, check=False)
+        assert (b"ran" in done.stdout, b"./" in done.stdout) == (False, False)
+
+
 @pytest.mark.usefixtures("home")
 def test_what_the_agent_says_on_stderr_is_all_there_is(tmp_path: Path) -> None:
     """To its end, for which nobody waits longer than for the agent's."""

@@ -12,8 +12,8 @@ import { inputs } from "./toolcall";
 
 /** Milliseconds until questions that came, went or moved can be answered: nobody clicks on one that just took another's place. */
 const SETTLED = 500;
-/** Letters of a title that names the tool. */
-const MOST_NAMED = 60;
+/** Letters of a title that names the tool, behind its subtask's name. */
+const MOST_NAMED = 120;
 /** What holds for once looks like a button and stands first. */
 const LOOKS: Record<string, string> = { allow_once: "primary", reject_once: "secondary" };
 
@@ -21,6 +21,7 @@ export class Questions {
   readonly element = el("div.questions");
   private readonly shown = new Map<number, HTMLElement>();
   private settling: ReturnType<typeof setTimeout> | undefined;
+  private settled = false;
   /** What had the focus, which whoever went nowhere else gets back. */
   private held: HTMLElement | null = null;
 
@@ -53,8 +54,21 @@ export class Questions {
     }, SETTLED);
   }
 
+  private watched(given: HTMLElement): HTMLElement {
+    const look = () => this.enable(this.settled);
+    given.addEventListener("scroll", look, { capture: true });
+    new ResizeObserver(look).observe(given);
+    return given;
+  }
+
+  /** What allows stays shut until the input has been in sight to its end. */
   private enable(enabled: boolean): void {
-    for (const one of this.element.querySelectorAll<HTMLButtonElement>(".answers button")) one.disabled = !enabled;
+    this.settled = enabled;
+    for (const question of this.shown.values()) {
+      const unread = [...question.querySelectorAll<HTMLElement>(".given pre:not(.diff)")].filter((text) => !wasRead(text)).length > 0;
+      question.classList.toggle("unread", unread);
+      for (const one of question.querySelectorAll<HTMLButtonElement>(".answers button")) one.disabled = !enabled || (unread && "allows" in one.dataset);
+    }
   }
 
   private draw({ id, toolCall, options }: Question): HTMLElement {
@@ -76,6 +90,7 @@ export class Questions {
     const sorted = [...options].sort((one, other) => Number(other.kind in LOOKS) - Number(one.kind in LOOKS));
     const buttons = sorted.map(({ optionId, name, kind }) => {
       const made = button(visible(answerName(name)), () => answer(optionId), undefined, LOOKS[kind] ?? "link");
+      if (!kind.startsWith("reject")) made.dataset["allows"] = "";
       if (kind.endsWith("_always") && name.startsWith("Always ")) made.title = l10n.t("Until the session is closed. For good: a rule in the setting sidecar.permissions.");
       return made;
     });
@@ -85,11 +100,18 @@ export class Questions {
       "section.question",
       { role: "group", "aria-label": `${asks} ${title}` },
       el("p.asks", {}, icon("lock"), el("span", {}, asks), target !== "" && el("strong.target", { title }, target)),
-      el("div.given", {}, ...(hunks.length ? [diffLines(visible(unified(hunks)))] : shown(given, title))),
+      this.watched(el("div.given", {}, ...(hunks.length ? [diffLines(visible(unified(hunks)))] : shown(given, title)))),
+      el("p.to-end", {}, l10n.t("Scroll to the end of what is asked to allow it.")),
       typeof why === "string" && el("p.why", {}, visible(why)),
       el("div.answers", {}, ...buttons),
     );
   }
+}
+
+/** Whether a text has been in sight to its end, as far as it is drawn. */
+function wasRead(text: HTMLElement): boolean {
+  if (text.clientHeight && text.scrollTop + text.clientHeight >= text.scrollHeight - 2) text.dataset["read"] = "";
+  return "read" in text.dataset;
 }
 
 /** The whole command and all else that is given, unless the title says it. */

@@ -19,7 +19,10 @@ _PASSED_OVER = re.compile(
     "\ufe00-\ufe0f\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
 """Letters, besides category Cf, that some disks pass over."""
-_SHAPELESS = re.compile(f"{_PASSED_OVER.pattern}|\u2800")
+_SHAPELESS = re.compile(
+    f"{_PASSED_OVER.pattern}|[\u2800\ufffc\U000133fc\U00013430-\U00013455\U00016fe4\U0001d159]"
+)
+"""Other letters that are drawn as nothing: blanks, fillers, joiners of hieroglyphs."""
 _PRESENTATION = ("\ufe0e", "\ufe0f")
 """Choose between text and picture of the symbol before them."""
 JOINERS = frozenset({"\u200c", ZWJ})

@@ -10,6 +10,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Message, SessionId, TextPart, ToolError, ToolPart
 from sidecar.core.prompt.prompt import Static, ToolSpec
 from sidecar.core.prompt.render import Block, TextBlock
+from sidecar.core.text.visible import clipped
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.epochs import epochs
 from sidecar.session.log.session_log import SessionLog
@@ -28,6 +29,8 @@ nobody can answer questions: decide what is left to you, and say so. You have at
 with a report of at most 1,000 words. Begin it with one line that says how it came out; then what \
 you found or changed as path:line, what you tried that failed, what is left open, and word for \
 word the names, numbers and errors that matter."""
+MOST_NAMED = 24
+"""Letters of a subtask's name in a question."""
 LAST_STEP = """\
 What you may spend on this subtask is nearly used up: this is your last step. Call no more tools. \
 Write your report now, and say in it what is not done."""
@@ -137,9 +140,11 @@ class ThroughParent(ThroughClient):
     ) -> str | None:
         meta = tool_call.get("_meta")
         ours = meta.get("sidecar") if isinstance(meta, dict) else None
+        # Editors cut a long title, of which the tool has to stay.
+        name = clipped(self._name, MOST_NAMED)
         told: JsonObject = {
             **tool_call,
-            "title": f"Subtask “{self._name}”: {tool_call.get('title', '')}",
+            "title": f"Subtask “{name}”: {tool_call.get('title', '')}",
             "_meta": {
                 "sidecar": {**(ours if isinstance(ours, dict) else {}), "subtask": self._about}
             },

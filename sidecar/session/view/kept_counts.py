@@ -41,9 +41,7 @@ def encode(static: Static, seen: Sequence[RenderedMessage], count: Count) -> byt
                 texts, rest = counted_in(block)
                 # The last is the long one: a call has its tool's name before its input.
                 for text in texts[:-1]:
-                    if (key := _key(text)) not in kept:
-                        kept[key] = count(text)
-                    rest += kept[key]
+                    rest += kept.setdefault(_key(text), count(text))
                 raw = next(raws)
                 if texts:
                     kept[_key(texts[-1])] = raw - rest

@@ -6,7 +6,7 @@ a trusted workspace's server otherwise starts in an empty folder.
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -49,6 +49,7 @@ RUNNERS: Final[Mapping[str, str]] = {
     "yarn create": _YARN,
     "bunx": _BUN,
     "bun x": _BUN,
+    "bun create": _BUN,
     "uvx": _UV,
     "uv x": _UV,
     "uv tool run": _UV,
@@ -135,22 +136,28 @@ def is_of_the_workspace(command: tuple[str, ...]) -> bool:
     words = [piece for word in command for piece in _BORDER.split(word) if piece]
     if not words or any(_takes_packages(words[at:]) for at in range(len(words))):
         return False
-    if any(_stands_for(words[at:], OWN_CODE) for at in range(len(words))):
+    if any(not OWN_CODE.isdisjoint(_said(words[at:])) for at in range(len(words))):
         # Beside packages from elsewhere, a file of data is not what runs.
         return any(map(_CODE.fullmatch, words)) or not any(map(_AWAY.match, words[1:]))
     return bool(_RELATIVE.fullmatch(words[0])) or any(map(_FILE.fullmatch, words))
 
 
 def _takes_packages(words: list[str]) -> bool:
+    said = _said(words)
     if _program(words[0]) == "deno":
-        return any(map(_REMOTE.match, words))
-    return _stands_for(words, RUNNERS)
+        return "deno x" in said or any(map(_REMOTE.match, words))
+    # Some take the beginning of a subcommand for all of it: `npm exe`, `bun c`.
+    begun = [one for one in said if " " in one]
+    return any(one in RUNNERS for one in said) or any(
+        name.startswith(one) for name in RUNNERS for one in begun
+    )
 
 
-def _stands_for(words: list[str], names: Collection[str]) -> bool:
+def _said(words: list[str]) -> set[str]:
+    """Gives a program and its first words, with and without options, as names in tables."""
     name, *rest = words
     readings = [(_program(name), *one) for one in without_options(tuple(rest))]
-    return any(" ".join(one[:size]) in names for one in readings for size in (1, 2, 3))
+    return {" ".join(one[:size]) for one in readings for size in (1, 2, 3)}
 
 
 def _program(word: str) -> str:

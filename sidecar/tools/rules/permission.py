@@ -340,7 +340,7 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
     names = {plain_path(name) for name in (*access.paths, *access.shown, *access.spelt)}
     # Who lists or searches a folder sees all that `secrets/**` forbids.
     wholes = {way.removesuffix(f"/{STAR}") for way in ways}
-    return bool(names & wholes) or any(
+    return any(fits(whole, name) for whole in wholes for name in names) or any(
         fits(way, up) for way in ways for name in names for up in upward(name)
     )
 

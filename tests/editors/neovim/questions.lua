@@ -119,14 +119,14 @@ local function it_shows_what_it_is_about()
   local long = ("x"):rep(300)
   vim.cmd('Sidecar send call shell {"command": "echo one\\necho ' .. long .. '"}')
   asked("Sidecar: Run echo one …")
-  h.holds(h.buffer("preview"), "# command:\necho one\necho " .. long)
+  h.holds(h.buffer("preview"), "# command:\n  echo one\n  echo " .. long)
 end
 
 local function names_are_written_out_too()
   local input = '{"subject":"hi","list":["a\\u202eb"],"to:\\n  you\\u202e":{"k\\ny":"x"}}'
   local lines = require("sidecar.view").call({ title = "mcp__mail__send hi", rawInput = vim.json.decode(input) })
   local shown = {
-    '# list:', '["a\\u{202e}b"]', "# subject:", "hi", "# to:\\n  you\\u{202e}:", '{"k\\ny":"x"}',
+    '# list:', '  ["a\\u{202e}b"]', "# subject:", "  hi", "# to:\\n  you\\u{202e}:", '  {"k\\ny":"x"}',
   }
   h.equal(table.concat(lines, "|"), table.concat(shown, "|"))
 end
@@ -154,6 +154,27 @@ local function all_is_seen_before_it_is_allowed()
   idle()
   h.equal(exists("late"), true)
   vim.o.lines = 24
+end
+
+local function no_value_passes_for_another_field()
+  local lines = require("sidecar.view").call({ rawInput = { command = "make test\n# cwd:\ndocs/build.sh" } })
+  h.equal(table.concat(lines, "|"), "# command:|  make test|  # cwd:|  docs/build.sh")
+  local pages = require("sidecar.view").pages({ "  " .. ("x"):rep(20000) .. "# cwd:" }, {})
+  for at = 2, #pages do
+    h.equal(pages[at][1]:sub(1, 2), "  ")
+  end
+end
+
+--- One that the prompt has no room for, of a call whose input says nothing of it.
+local function the_tool_is_always_named()
+  local tool = "mcp__production_database_main__query_and_drop_tables_of_last_year"
+  local call = { toolCallId = "far", title = "Subtask “Look through the sources…”: " .. tool .. " orders", rawInput = { table = "orders" } }
+  local options = { { optionId = "no", name = "Reject", kind = "reject_once" } }
+  local given = { sessionId = session.id, toolCall = call, options = options }
+  require("sidecar.daemon").handlers["session/request_permission"](given, function() end, 98)
+  asked("Sidecar: Subtask")
+  h.holds(h.buffer("preview"), tool)
+  choose("Reject")
 end
 
 --- As the daemon asks whether to trust a folder.
@@ -205,6 +226,8 @@ h.play(function()
   each_its_own()
   the_other_first()
   names_are_written_out_too()
+  no_value_passes_for_another_field()
+  the_tool_is_always_named()
   all_is_seen_before_it_is_allowed()
   a_long_title_is_shown_whole()
   it_says_why_no_rule_covers_it()

@@ -167,9 +167,27 @@ const steps = {
   async "a question names the tool unless that is the shell alone"() {
     const question = (id, title, rawInput) => ({ id, options: [{ optionId: "o", name: "Allow once", kind: "allow_once" }], toolCall: { toolCallId: `p${id}`, title, kind: "execute", rawInput } });
     const command = "ls -la";
-    const asked = [["mcp__prod__exec ls -la", { command }], ["“helper”: Run ls -la", { command }], ["Run ls -la", { command }], ["Read a.txt", { path: "a.txt" }]];
+    const far = `Subtask “Look through the source…”: mcp__${"database_".repeat(6)}exec`;
+    const asked = [[`${far} ls -la`, { command }], ["mcp__prod__exec ls -la", { command }], ["“helper”: Run ls -la", { command }], ["Run ls -la", { command }], ["Read a.txt", { path: "a.txt" }]];
     await view.post({ type: "questions", questions: asked.map(([title, given], index) => question(60 + index, title, given)) });
-    assert.deepEqual(await page.locator(".question .asks").allTextContents(), ["May this run?mcp__prod__exec ls -la", "May this run?“helper”: Run ls -la", "May this run?", "May this run?Read a.txt"]);
+    assert.deepEqual(await page.locator(".question .asks").allTextContents(), [`May this run?${far} ls -la`, "May this run?mcp__prod__exec ls -la", "May this run?“helper”: Run ls -la", "May this run?", "May this run?Read a.txt"]);
+    await view.post({ type: "questions", questions: [] });
+  },
+
+  async "a long command is allowed once it was read to its end"() {
+    const options = ["allow_once", "reject_once"].map((kind) => ({ optionId: kind, name: kind === "allow_once" ? "Allow once" : "Reject", kind }));
+    const command = `git status${"\n".repeat(60)}touch late`;
+    await view.post({ type: "questions", questions: [{ id: 70, options, toolCall: { toolCallId: "long", title: `Run ${command}`, kind: "execute", rawInput: { command } } }] });
+    const [allow, reject, end] = [page.getByRole("button", { name: "Allow once" }), page.getByRole("button", { name: "Reject", exact: true }), page.getByText("Scroll to the end of what is asked")];
+    await page.locator(".question button:enabled").first().waitFor();
+    assert.deepEqual([await allow.isEnabled(), await reject.isEnabled(), await end.isVisible()], [false, true, true]);
+    await view.pictures("long-command");
+    await page.locator("pre.command").evaluate((text) => text.scrollTo(0, text.scrollHeight));
+    await page.locator(".question button:enabled", { hasText: "Allow once" }).waitFor();
+    assert.equal(await end.isVisible(), false);
+    await page.locator("pre.command").evaluate((text) => text.scrollTo(0, 0));
+    await allow.click();
+    assert.deepEqual((await view.sent("answer")).map(({ optionId }) => optionId), ["allow_once"]);
     await view.post({ type: "questions", questions: [] });
   },
 

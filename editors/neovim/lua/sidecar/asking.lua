@@ -12,6 +12,8 @@ local M = {}
 local queue, asked, asking = {}, nil, false
 local LATER, MORE = {}, {}
 local TOGETHER = 50
+--- Letters of a title that name a tool, behind its subtask's name.
+local NAMED = 120
 
 local function next_question()
   if vim.api.nvim_get_mode().mode:find("^[icRtsS\19]") then
@@ -63,14 +65,17 @@ local function ask(question)
   end
 end
 
---- Gives what a call is about, on one line of the screen, and the lines of which that is a part.
+--- Gives what a call is about, on one line of the screen, and what that leaves out: of a call whose
+--- input is shown, how its title begins, which says of which tool.
 local function titled(call)
   local lines = vim.tbl_map(view.visible, vim.split(call.title or "May it run?", "\n"))
-  local room = vim.o.columns - 12
+  local room, has_input = vim.o.columns - 12, type(call.rawInput) == "table"
   if vim.fn.strdisplaywidth(lines[1]) > room then
-    return vim.fn.strcharpart(lines[1], 0, math.floor(room / 2)) .. " …", lines
+    local cut = vim.fn.strcharpart(lines[1], 0, math.floor(room / 2)) .. " …"
+    return cut, has_input and { "# " .. vim.fn.strcharpart(lines[1], 0, NAMED) } or lines
   end
-  return #lines > 1 and lines[1] .. " …" or lines[1], #lines > 1 and lines or {}
+  local more = #lines > 1
+  return more and lines[1] .. " …" or lines[1], more and not has_input and lines or {}
 end
 
 --- Names another session than the one that is shown, and its folder, before a question's prompt.
@@ -105,10 +110,7 @@ local function permission(params, answer, id)
     end,
   }
   function question.before()
-    local lines = view.call(call)
-    if type(call.rawInput) ~= "table" then
-      lines = vim.list_extend(vim.list_slice(cut), lines)
-    end
+    local lines = vim.list_extend(vim.list_slice(cut), view.call(call))
     local names = vim.tbl_map(named, params.options)
     local seen = chat.waiting(call, lines) or #lines == 0
     close = view.split(call, names)

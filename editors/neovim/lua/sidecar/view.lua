@@ -30,6 +30,7 @@ local PLAIN = {
   foldmethod = "manual",
   foldenable = false,
   winhighlight = "",
+  breakindent = false,
   conceallevel = 0,
   winfixwidth = false,
   winfixheight = false,
@@ -38,10 +39,10 @@ local PLAIN = {
 
 --- Characters that are not seen, or change how others are seen: the daemon's list (`core/text/visible`).
 local HIDDEN = {
-  { 0, 8 }, { 11, 31 }, { 127, 160 }, { 0xad }, { 0x34f }, { 0x61c }, { 0x115f, 0x1160 }, { 0x1680 }, { 0x17b4, 0x17b5 },
-  { 0x180b, 0x180f }, { 0x2000, 0x200f }, { 0x2028, 0x202f }, { 0x205f, 0x206f }, { 0x2800 }, { 0x3000 }, { 0x3164 },
-  { 0xfe00, 0xfe0f }, { 0xfeff }, { 0xffa0 }, { 0xfff0, 0xfffb }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
-  { 0xe0000, 0xe0fff },
+  { 0, 8 }, { 11, 31 }, { 127, 160 }, { 0xad }, { 0x34f }, { 0x61c }, { 0x70f }, { 0x115f, 0x1160 }, { 0x1680 },
+  { 0x17b4, 0x17b5 }, { 0x180b, 0x180f }, { 0x2000, 0x200f }, { 0x2028, 0x202f }, { 0x205f, 0x206f }, { 0x2800 },
+  { 0x3000 }, { 0x3164 }, { 0xfe00, 0xfe0f }, { 0xfeff }, { 0xffa0 }, { 0xfff0, 0xfffc }, { 0x133fc },
+  { 0x13430, 0x13455 }, { 0x16fe4 }, { 0x1bca0, 0x1bca3 }, { 0x1d159 }, { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
 }
 
 --- Gives a window options of its own; what another one had, from which it was split, goes.
@@ -93,7 +94,7 @@ function M.preview(lines)
   vim.cmd("tab sbuffer " .. buffer)
   vim.api.nvim_win_set_cursor(0, { 1, 0 })
   local statusline = " Sidecar: this would happen%= choose below "
-  M.dress(0, { wrap = true, linebreak = false, statusline = statusline })
+  M.dress(0, { wrap = true, linebreak = false, breakindent = true, statusline = statusline })
   vim.cmd("redraw")
   return closing()
 end
@@ -194,7 +195,10 @@ local function about_call(call)
     local value = given[name]
     local text = type(value) == "string" and value or vim.json.encode(value)
     lines[#lines + 1] = "# " .. M.line(name) .. ":"
-    vim.list_extend(lines, vim.split(text, "\n", { plain = true }))
+    -- No line of a value passes for a name.
+    for _, line in ipairs(vim.split(text, "\n", { plain = true })) do
+      lines[#lines + 1] = "  " .. line
+    end
   end
   return lines
 end
@@ -217,7 +221,7 @@ function M.pages(lines, choices)
     -- A tab takes up to eight columns.
     local piece = M.rows({ line }, width) > most and math.floor(most * width / 8) or #line + 1
     for at = 0, math.max(vim.fn.strchars(line) - 1, 0), piece do
-      local part = vim.fn.strcharpart(line, at, piece)
+      local part = (at > 0 and "  " or "") .. vim.fn.strcharpart(line, at, piece)
       local rows = M.rows({ part }, width)
       if rows > left then
         pages[#pages + 1], left = {}, most

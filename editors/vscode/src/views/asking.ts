@@ -7,7 +7,7 @@ import { current, Texts } from "./texts";
 import { type Hunk, sidesOf } from "./hunks";
 import type { Question } from "./messages";
 import { inform } from "./notify";
-import { isWhole, notice } from "./permission";
+import { isShort, isWhole, notice } from "./permission";
 import { visible } from "./visible";
 
 const SCHEME = "sidecar-question";
@@ -157,7 +157,8 @@ export class Asking extends Texts {
 
   private byKey(kind: "allow_once" | "allow_always"): void {
     const one = this.meant;
-    if (!one) return void commands.executeCommand("sidecar.chat.focus");
+    // In the chat a long input is read by scrolling; an edit has its diff in front.
+    if (!one || !(one.sides || isShort(one.question.toolCall))) return void commands.executeCommand("sidecar.chat.focus");
     // What holds for more than a tool, as trust of a folder, is no answer to give by habit.
     const about = one.question.toolCall._meta?.["sidecar"] as { question?: string } | undefined;
     const option = kind === "allow_always" && about?.question !== "permission" ? undefined : one.question.options.find((each) => each.kind === kind);

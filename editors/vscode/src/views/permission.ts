@@ -9,11 +9,19 @@ import { says, visible } from "./visible";
 const MORE = l10n.t("More…");
 /** Characters of a call that a notification shows whole. */
 const MOST = 300;
+/** Lines of one that a low chat shows whole. */
+const MOST_LINES = 5;
 
 /** What a notification says of a call, and whether that is all of it. */
 function briefly({ title = l10n.t("a tool"), content = [], rawInput }: PermissionToolCall): { question: string; whole: boolean } {
   const whole = says(title, rawInput ?? {}) && title.length <= MOST && !title.includes("\n") && !content.length;
   return { question: l10n.t("Sidecar: {0} — may this run?", whole ? title : `${title.split("\n")[0]?.slice(0, MOST)} …`), whole };
+}
+
+/** Whether the chat has room for all that a call is given. */
+export function isShort({ rawInput }: PermissionToolCall): boolean {
+  const text = Object.values(rawInput ?? {}).map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join("\n");
+  return text.length <= MOST && text.split("\n").length <= MOST_LINES;
 }
 
 /** Whether a notification shows all of a call. */
