@@ -271,7 +271,7 @@ class Refused(Exception):
         self.data = error.get("data") or {}
 
 
-def say(client: PlainClient, session: str, words: str) -> Any:
+def say(client: PlainClient, session: str, words: str, limit: float = LIMIT) -> Any:
     """Give a prompt and wait for the end of its turn."""
     prompt = [{"type": "text", "text": words}]
-    return client.request("session/prompt", {"sessionId": session, "prompt": prompt})
+    return client.request("session/prompt", {"sessionId": session, "prompt": prompt}, limit)

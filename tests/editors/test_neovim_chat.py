@@ -99,7 +99,8 @@ def test_code_of_an_answer_is_copied(screen: Terminal, workspace: Path) -> None:
         "{sessionUpdate='agent_message_chunk', content={type='text', text="
         "'So:\\n```py\\none = 1\\n```\\nthat'}}})\r"
     )
-    screen.wait("one = 1")
+    # The command line has these words, too.
+    screen.wait("│one = 1")
     screen.type("\x17k?one = 1\rY")
     screen.wait("copied the code")
     screen.type(":echo 'it is ' .. strtrans(@@)\r")

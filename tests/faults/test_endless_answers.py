@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.plain import PlainClient, Spawn, each_ending_well, say
+from tests.e2e.plain import LIMIT, PlainClient, Spawn, each_ending_well, say
 from tests.faults import crowd
 from tests.faults.test_daemon_goes_on import MEBIBYTE, memory
 from tests.figures import Figures
@@ -157,7 +157,8 @@ def test_an_endless_answer_ends(
         assert say(client, session, "hello")["stopReason"] == "end_turn"
         before = memory(client.pid)
         flood.streams.append(stream())
-        result = say(client, session, "go on")
+        # Small pieces are 88,000.
+        result = say(client, session, "go on", limit=5 * LIMIT)
         assert result["stopReason"] == "error", result
         assert "the answer was given up after " in result["error"]["message"]
         assert result["error"]["retryable"] is False
