@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -222,27 +221,6 @@ def test_a_question_is_answered_where_it_is_shown_whole(screen: Terminal) -> Non
     asked = screen.wait("[Allow once]")
     assert "touch late" in asked
     screen.type("\x07\x18\x03")
-
-
-def test_a_long_question_is_read_to_its_end_before_it_is_allowed(screen: Terminal) -> None:
-    command(screen, "sidecar-mode")
-    screen.wait("k/192k")
-    lines = "touch early" + "\n" * 60 + "git status"
-    command(screen, "sidecar-send", "Sidecar:", f"call shell {json.dumps({'command': lines})}")
-    screen.wait("[Allow once]")
-    screen.type("\x1bxsidecar-answer\r")
-    screen.wait(lambda text: "$ touch early" in text and "more below" in text)
-    screen.type("Allow once\r")
-    screen.wait("[No match]")
-    screen.type("\x01\x0b\r")
-    screen.wait(lambda text: "$ touch early" not in text and "more below" in text)
-    while "more below" in screen.text():
-        screen.type("\r")
-        time.sleep(0.3)
-    screen.wait("$ git status")
-    screen.type("Allow once\r")
-    screen.wait(lambda text: " — " not in text)
-    screen.type("\x18\x03")
 
 
 def test_an_empty_chat_leads_on(screen: Terminal, workspace: Path) -> None:

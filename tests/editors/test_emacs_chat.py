@@ -1,6 +1,7 @@
 """Real Emacs on a screen: what is typed in the chat, and done in it."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -218,4 +219,23 @@ def test_what_the_model_no_longer_sees_is_marked_and_recalled(
     screen.wait("taken back")
     screen.type("\x1b<")
     screen.wait(lambda text: "▸ Thinking" in text and "left out" not in text)
+    screen.type("\x18\x03")
+
+
+def test_a_long_question_is_read_to_its_end_before_it_is_allowed(screen: Terminal) -> None:
+    lines = "touch early" + "\n" * 60 + "git status"
+    command(screen, "sidecar-send", "Sidecar:", f"call shell {json.dumps({'command': lines})}")
+    screen.wait("[Allow once]")
+    screen.type("\x1bxsidecar-answer\r")
+    screen.wait(lambda text: "$ touch early" in text and "more below" in text)
+    screen.type("Allow once\r")
+    screen.wait("[No match]")
+    screen.type("\x01\x0b\r")
+    screen.wait(lambda text: "$ touch early" not in text and "more below" in text)
+    while "more below" in screen.text():
+        screen.type("\r")
+        time.sleep(0.3)
+    screen.wait("$ git status")
+    screen.type("Allow once\r")
+    screen.wait(lambda text: " — " not in text)
     screen.type("\x18\x03")
