@@ -298,6 +298,7 @@ GROWING = {
     "session/turn/prompt_line.py: deque": "as many as `MOST_WAITING`",
     "store/connection/writer.py: deque": "as many bytes as `QUEUE_BYTES`",
     "tools/command_watch.py: cache": "gives one value",
+    "tools/files/find.py: cache": "goes with its search",
     "tools/output_ends.py: deque": "as many bytes as `MAX_KEPT`",
     "tools/rules/shell_words.py: cache": "gives one value",
     "wire/outbox.py: deque": "as many as `MAX_UPDATES` and bytes as `MAX_ANSWER_BYTES`",

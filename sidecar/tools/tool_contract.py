@@ -204,12 +204,20 @@ class Access:
     problem: str = ""
 
 
+KeptBack: TypeAlias = Callable[[str, str], bool]
+"""(real path, shown name) -> whether a rule keeps a file from the model."""
+
+
+def nothing_kept() -> KeptBack | None:
+    """Of no rules that reject."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """What a tool may use in one call.
 
     `cwd`: the workspace's root. `environment`: the daemon's; a shell gets none of its secrets.
-    `granted`: outside paths allowed.
+    `granted`: outside paths allowed. `kept_back` blocks.
     """
 
     session_id: SessionId
@@ -224,6 +232,7 @@ class ToolContext:
     granted: tuple[str, ...] = ()
     delegate: Delegate | None = None
     changes: Changes = field(default_factory=Unfollowed)
+    kept_back: Callable[[], KeptBack | None] = nothing_kept
 
 
 Tool: TypeAlias = Callable[[JsonObject, ToolContext], Awaitable[ToolAnswer]]

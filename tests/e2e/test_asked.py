@@ -369,3 +369,24 @@ def test_a_tool_of_the_clients_that_does_not_say_what_it_does_is_asked_about(
     say(client, made["sessionId"], "call look {}")
     assert [one["method"] for one in client.requests][-1] == "tool/call"
     assert ("session/request_permission" in [one["method"] for one in client.requests]) is is_asked
+
+
+@pytest.mark.parametrize("path", [".", "app"])
+def test_a_search_of_a_folder_above_leaves_out_what_a_rule_keeps(
+    start: Start, workspace: Path, path: str
+) -> None:
+    """What is saved, and what an editor has open."""
+    for name in ("app/secrets/key.txt", "app/secrets/open.txt", "app/plain.txt"):
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text(f"TOP of {Path(name).stem}\n")
+    (workspace / "app/led").symlink_to(workspace / "app/secrets")
+    uri = (workspace / "app/secrets/open.txt").as_uri()
+    document = {"uri": uri, "languageId": "", "version": 1, "text": "TOP of all\n"}
+    with FakeMessagesApi() as api:
+        client = start()
+        session = opened(client, api, workspace, permissions={"reject": ["read:**/secrets/**"]})
+        client.notify("textDocument/didOpen", {"textDocument": document})
+        api.script(tools(("s", "search", {"pattern": "TOP", "path": path})), text("Done."))
+        say(client, session)
+        (found,) = results(api)
+    assert str(found["content"]).count("TOP") == str(found["content"]).count("of plain") == 1

@@ -14,7 +14,7 @@ from sidecar.tools.access import asked_each_time, edit_of
 from sidecar.tools.builtin_tools import BUILTIN
 from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules, decide, remember
 from sidecar.tools.rules.rules_as_called import as_called
-from sidecar.tools.tool_contract import Access, PermissionOption
+from sidecar.tools.tool_contract import Access, KeptBack, PermissionOption
 
 AskUser: TypeAlias = Callable[[JsonObject, tuple[PermissionOption, ...]], Awaitable[str | None]]
 """(tool call, options) -> the chosen option's id, or `None`."""
@@ -89,6 +89,19 @@ class Permissions:
             return why
         answers = (decide(spec, found, rules, trusted) for spec in BUILTIN if spec.kind == "edit")
         return "A rule of yours rejects it." if any(isinstance(a, Refuse) for a in answers) else ""
+
+    def kept_back(self, spec: ToolSpec) -> KeptBack | None:
+        """Gives a look at what a tool that reads leaves out of a folder; `None` without rules.
+
+        Blocks.
+        """
+        rules = Rules(reject=as_called(self._book.rules, self._root).reject)
+
+        def is_kept(path: str, shown: str) -> bool:
+            found = Access(spec.kind, "", paths=(path,), shown=(shown,))
+            return isinstance(decide(spec, found, rules, trusted=True), Refuse)
+
+        return is_kept if rules.reject else None
 
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool

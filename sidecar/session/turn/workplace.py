@@ -1,6 +1,7 @@
 """Where a turn's tools work."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -9,6 +10,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.interface import Recalled
 from sidecar.session.turn.consent import Consent
+from sidecar.tools.builtin_tools import BY_NAME
 from sidecar.tools.tool_contract import Delegate, Progress, ToolContext
 from sidecar.workspace.buffers import Buffers
 
@@ -44,6 +46,7 @@ class Workplace:
             granted=granted,
             delegate=self.delegate,
             changes=self.tracking,
+            kept_back=partial(self.consent.permissions.kept_back, BY_NAME["search"]),
         )
 
     async def _recalled(

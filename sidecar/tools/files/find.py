@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from threading import Event
@@ -36,13 +37,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A search below a real path; `accepts` filters relative paths."""
+    """A search below a real path; `accepts` and `shows`, by rules, filter relative paths."""
 
     pattern: str
     real: Path
     is_folder: bool
     glob: str | None
     accepts: Callable[[str], bool]
+    shows: Callable[[str], bool]
     limit: int
 
 
@@ -79,8 +81,10 @@ async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
     if not is_folder and not await asyncio.to_thread(_is_plain, place.real):
         text = f"{place.shown} is no file that can be searched: a pipe, a socket or a device."
         raise BadRequest(text, "input.path")
-    accepts = await asyncio.to_thread(glob, only) if only and is_folder else lambda _: True
-    query = Query(pattern, place.real, is_folder, only, accepts, limit + 1)
+    accepts = await asyncio.to_thread(glob, only) if only and is_folder else _any
+    # Of a single file the rules were asked before.
+    shows = await asyncio.to_thread(_shown_of, place.real, context) if is_folder else _any
+    query = Query(pattern, place.real, is_folder, only, accepts, shows, limit + 1)
     matches, late = await _search(query, context)
     lines = [f"{_shown(query, match, context.cwd)}:{match.line}: {match.text}" for match in matches]
     if len(lines) > limit:
@@ -96,6 +100,23 @@ async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
             "files": len({match.path for match in matches[:limit]}),
         },
     )
+
+
+def _any(_: str) -> bool:
+    return True
+
+
+def _shown_of(base: Path, context: ToolContext) -> Callable[[str], bool]:
+    """Tells which files below `base` no rule keeps from the model."""
+    kept, root = context.kept_back(), Path(os.path.realpath(context.cwd))
+    if kept is None:
+        return _any
+
+    @cache
+    def shows(path: str) -> bool:
+        return not kept(str(base / path), display(base / path, root))
+
+    return shows
 
 
 async def _search(query: Query, context: ToolContext) -> tuple[list[Match], bool]:
@@ -114,7 +135,8 @@ async def _on_disk(
 
     def wanted(path: str) -> bool:
         # A glob given to ripgrep brings back files that .gitignore leaves out.
-        return path not in opened and (query.glob is None or unignored.has(path))
+        found = path not in opened and (query.glob is None or unignored.has(path))
+        return found and query.shows(path)
 
     # What starts may obey its folder, as version managers' programs do.
     ripgrep = program("rg", context.environment) if context.trusted else None
@@ -177,7 +199,7 @@ def _by_ourselves(query: Query, opened: dict[str, str], left: TimeLeft) -> Itera
     base = query.real if query.is_folder else query.real.parent
     paths = walk(query.real, left) if query.is_folder else iter((query.real.name,))
     for path in paths:
-        if path not in opened and query.accepts(path):
+        if path not in opened and query.accepts(path) and query.shows(path):
             yield from search_text(path, _text(base / path), matches, left)
 
 
@@ -198,6 +220,7 @@ def _opened(query: Query, buffers: Buffers, left: TimeLeft) -> Iterator[tuple[st
         if (
             real.is_relative_to(base)
             and query.accepts(path)
+            and query.shows(path)
             and (not query.is_folder or unignored.has(path))
         ):
             yield path, buffer.text

@@ -218,6 +218,25 @@ async def test_unsaved_text_is_searched(root: Path, searching: ToolContext) -> N
     await check(searching, "a:2: unsaved needle", "needle", path="a")
 
 
+@pytest.mark.parametrize("glob", [None, "*.txt"])
+async def test_what_a_rule_keeps_back_is_left_out(
+    root: Path, searching: ToolContext, glob: str | None
+) -> None:
+    tree(root, kept__a_dot_txt="needle", kept__b_dot_txt="needle", seen__c_dot_txt="needle")
+    searching.buffers.set(root / "kept/b.txt", "unsaved needle", 1)
+    asked: list[tuple[str, str]] = []
+
+    def is_kept(path: str, shown: str) -> bool:
+        asked.append((path, shown))
+        return "kept/" in shown
+
+    context = replace(searching, kept_back=lambda: is_kept)
+    more: dict[str, Json] = {} if glob is None else {"glob": glob}
+    await check(context, "seen/c.txt:1: needle", "needle", **more)
+    await check(context, "seen/c.txt:1: needle", "needle", path="seen", **more)
+    assert {path for path, _ in asked} == {str(root / shown) for _, shown in asked}
+
+
 async def test_long_lines_are_cut(root: Path, searching: ToolContext) -> None:
     tree(root, a="needle" + "é" * 100_000)
     (line,) = (await search(searching, "needle")).text.split("\n")
