@@ -19,6 +19,7 @@ from sidecar.tools.builtin_tools import BY_NAME, DELEGATE
 from sidecar.tools.delegate import delegate
 from sidecar.tools.files.edit import edit_file, write_file
 from sidecar.tools.files.find import list_files, search
+from sidecar.tools.files.reach import MOVED
 from sidecar.tools.files.read import read_file
 from sidecar.tools.recall import recall
 from sidecar.tools.shell import shell
@@ -45,7 +46,6 @@ TOOLS: Mapping[str, Tool] = MappingProxyType(
 
 _ACTING = ("edit", "execute")
 """Kinds of tools that change files, as `_Rechecked`."""
-_MOVED = "What this call would touch changed since it was decided on. Send it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class _Rechecked:
 
     async def _check(self) -> None:
         if await asyncio.to_thread(access, self.spec, self.given, self.context) != self.decided:
-            raise BadRequest(_MOVED)
+            raise BadRequest(MOVED)
 
 
 async def run_builtin(
@@ -93,14 +93,15 @@ async def run_builtin(
     if found is None:
         found = await asyncio.to_thread(access, spec, given, context)
     if decided is not None and found != decided:
-        return _error(_MOVED)
+        return _error(MOVED)
     if found.problem:
         return _error(found.problem)
     if not context.trusted and spec.kind in _ACTING:
         return _error("This workspace is not trusted, so nothing is run or changed in it.")
     changes = _Rechecked(context.changes, spec, given, context, found)
     try:
-        return await tool(inputs.as_object(given), replace(context, changes=changes))
+        placed = replace(context, changes=changes, decided=found.paths)
+        return await tool(inputs.as_object(given), placed)
     except Cancelled:
         raise
     except SidecarError as error:

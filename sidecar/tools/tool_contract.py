@@ -217,7 +217,8 @@ class ToolContext:
     """What a tool may use in one call.
 
     `cwd`: the workspace's root. `environment`: the daemon's; a shell gets none of its secrets.
-    `granted`: outside paths allowed. `kept_back` blocks.
+    `granted`: outside paths allowed. `decided`: the paths that were decided on, before a link could
+    move. `kept_back` blocks.
     """
 
     session_id: SessionId
@@ -230,6 +231,7 @@ class ToolContext:
     recall: Recall
     environment: Mapping[str, str]
     granted: tuple[str, ...] = ()
+    decided: tuple[str, ...] | None = None
     delegate: Delegate | None = None
     changes: Changes = field(default_factory=Unfollowed)
     kept_back: Callable[[], KeptBack | None] = nothing_kept

@@ -142,7 +142,7 @@ def linked_names(
     for one in given:
         with suppress(OSError, ValueError):
             at = _joined(one, folder)
-            real, ways = os.path.realpath(at), _ways(at)
+            real, ways = os.path.realpath(at), ways_to(at)
             found += [path for path in (*ways, real) if ways != [real]]
             reals.add(real)
     # A home folder, and what is above, holds all of a user's work.
@@ -190,7 +190,7 @@ def _instead(home: str, base: Path, variables: Mapping[str, str]) -> Iterator[tu
 def spelt_names(given: str, root: Path) -> tuple[str, ...]:
     """Names a path before and after each link, whole and as `Place.shown`."""
     base = Path(os.path.realpath(root))
-    ways = _ways(_joined(given, root))
+    ways = ways_to(_joined(given, root))
     return tuple(printable(one) for path in ways for one in (path, display(Path(path), base)))
 
 
@@ -227,7 +227,7 @@ def roots_above(folder: Path, base: Path, marks: tuple[str, ...]) -> tuple[Path,
     return tuple(up for up in inner if any(os.path.lexists(up / mark) for mark in marks))
 
 
-def _ways(given: Path) -> list[str]:
+def ways_to(given: Path) -> list[str]:
     """Names a path before each of its links and behind the last; `..` leads up from there."""
     found, here = [os.path.normpath(given)], os.sep
     steps = deque(given.parts[1:])

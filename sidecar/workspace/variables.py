@@ -19,6 +19,7 @@ from urllib.parse import unquote
 from sidecar.core.dataclass import dataclass
 from sidecar.core.text.redaction import SHORTEST, holds_key
 from sidecar.core.text.secret_names import is_secret
+from sidecar.workspace.paths import ways_to
 
 _BORDERS = re.compile(r"[\s:;,=@|&'\"()<>]+")
 _PATH = re.compile(r"(?:\.{1,2}|~)?/.*", re.DOTALL)
@@ -164,8 +165,7 @@ def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
 
     def is_apart(one: str) -> bool:
         # A link may lead into the workspace, and one in there out of it again.
-        led = [Path(os.path.realpath(way)) for way in (one, *Path(one).parents)]
-        ways = Path(os.path.normpath(one)), *led
+        ways = [Path(way) for way in (*ways_to(Path(one)), os.path.realpath(one))]
         return bool(one) and not any(way.is_relative_to(root) for way in ways for root in roots)
 
     return os.pathsep.join(filter(is_apart, absolute_path(environment).split(os.pathsep)))

@@ -15,10 +15,11 @@ from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.tools import delegate, shell
 from sidecar.tools.access import access
 from sidecar.tools.builtin_tools import BUILTIN, BY_NAME, kept_end, signature
-from sidecar.tools.files import find
+from sidecar.tools.files import find, reach
 from sidecar.tools.mcp import mcp_bounds
 from sidecar.tools.runner import TOOLS, run_builtin
 from sidecar.tools.tool_contract import Access, ToolContext, Unfollowed
+from sidecar.workspace.paths import Place
 from tests.tools.conftest import Editor
 
 
@@ -178,6 +179,42 @@ async def test_a_call_does_not_run_if_a_link_moves_while_its_changes_begin_to_be
         assert "changed since" in answer.text
     assert (elsewhere / "a.py").read_text() == "theirs"
     assert client is None or client.asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("edit_file", {"path": "a.py", "oldText": "PASSWORD=?", "newText": "y"}),
+        ("write_file", {"path": "a.py", "content": "PASSWORD=ours"}),
+        ("read_file", {"path": "a.py"}),
+        ("search", {"path": "a.py", "pattern": "PASSWORD"}),
+        ("list_files", {"path": "sub"}),
+        ("shell", {"command": "cat key.txt", "cwd": "sub"}),
+    ],
+)
+async def test_a_call_reaches_no_other_place_of_the_workspace_than_was_decided_on(
+    name: str, given: Json, root: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a rule keeps that place, and a link leads there for the moment of a look alone."""
+    for path, text in (("secrets/key.txt", "PASSWORD=theirs"), ("sub/key.txt", ""), ("a.py", "")):
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(text)
+    locate, decided = reach.locate, access(BY_NAME[name], given, context)
+
+    def for_a_moment(path: str, cwd: Path) -> Place:
+        (root / path).rename(root / "was")
+        (root / path).symlink_to("secrets" if path == "sub" else "secrets/key.txt")
+        try:
+            return locate(path, cwd)
+        finally:
+            (root / path).unlink()
+            (root / "was").rename(root / path)
+
+    monkeypatch.setattr(reach, "locate", for_a_moment)
+    answer = await run_builtin(name, given, context, decided)
+    assert (answer.is_error, "theirs" in answer.text) == (True, False)
+    assert "changed since" in answer.text
+    assert (root / "secrets/key.txt").read_text() == "PASSWORD=theirs"
 
 
 def test_limits_are_those_that_the_model_is_told() -> None:

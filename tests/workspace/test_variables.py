@@ -161,7 +161,8 @@ def test_a_path_apart_has_nothing_of_a_workspace(
     (tmp_path / "ws").mkdir()
     (tmp_path / "ws/out").symlink_to(tmp_path / "elsewhere")
     inside = [f"{tmp_path}/ws/bin", f"{tmp_path}/link", f"{tmp_path}/ws/out"]
-    inside.append(f"{tmp_path}/link/out")
+    (tmp_path / "chain").symlink_to(tmp_path / "ws/out")
+    inside += [f"{tmp_path}/link/out", f"{tmp_path}/chain", f"{tmp_path}/chain/bin"]
     apart = [f"{tmp_path}/bin", "/usr/bin"]
     given = {"PATH": os.pathsep.join(["", "bin", *inside, *apart])}
     assert path_apart(given, tmp_path / "ws") == os.pathsep.join(apart)

@@ -176,7 +176,8 @@ class _Call:
     async def _change(self, spec: ToolSpec, wanted: Access) -> list[Json]:
         part = self.part
         given = part.input if isinstance(part.input, dict) and spec.origin == "builtin" else {}
-        return await foreseen(spec.name, given, self._context(wanted.outside))
+        context = replace(self._context(wanted.outside), decided=wanted.paths)
+        return await foreseen(spec.name, given, context)
 
     async def _perform(self, spec: ToolSpec, wanted: Access) -> CallsEnd:
         part, turn = self.part, self.calls.turn

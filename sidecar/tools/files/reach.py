@@ -6,11 +6,14 @@ from sidecar.core.errors import BadRequest
 from sidecar.tools.tool_contract import ToolContext
 from sidecar.workspace.paths import Place, in_git, locate
 
+MOVED = "What this call would touch changed since it was decided on. Send it again."
+
 
 def reach(given: str, context: ToolContext) -> Place:
-    """Resolves a path just before use, as a link may have moved. Blocks.
+    """Resolves a path just before use. Blocks.
 
-    Raises BadRequest outside the workspace, unless allowed.
+    Raises BadRequest outside the workspace, unless allowed, and where a link has moved since the
+    call was decided on.
     """
     place = locate(given, context.cwd)
     if not place.inside and str(place.real) not in context.granted:
@@ -18,6 +21,8 @@ def reach(given: str, context: ToolContext) -> Place:
             f"{given} leads outside of the workspace, to {place.shown}, and that was not allowed.",
             "input.path",
         )
+    if context.decided is not None and str(place.real) not in context.decided:
+        raise BadRequest(MOVED)
     return place
 
 
