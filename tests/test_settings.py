@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from sidecar.config import Config
 from sidecar.config.document import sample
 from sidecar.config.layers import Layer, merge, resolve
-from sidecar.config.loading import VARIABLES
+from sidecar.config.loading import VARIABLES, load
 from sidecar.config.settings import SETTINGS, TABLES
 from tests.settings_proved import PROVED
 
@@ -112,3 +113,31 @@ def test_a_workspace_does_not_silence_the_users_instructions() -> None:
     config, (problem,) = merge([Layer("theirs", {"instructions": False}, restricted=True)])
     assert config.instructions
     assert "a workspace may not set this" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("[permissions]\nallow = ['shell']\nreject = 'shell:rm *'\n", ":3: permissions.reject: "),
+        ("[permissions]\nallow = ['shell']\nreject = ['shell:rm *', '']\n", "permissions.reject: "),
+        ("permissions = ['shell']\n", "permissions: must be a table"),
+        ("[permissions]\nreject = ['shell:rm *'\n", "cannot be read"),
+    ],
+)
+def test_where_a_rejecting_rule_may_be_missing_no_other_allows(
+    tmp_path: Path, text: str, where: str
+) -> None:
+    """What the editor's settings allow neither; the file of a workspace takes nothing away."""
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+    (tmp_path / "work/.sidecar").mkdir(parents=True)
+    (tmp_path / "work/.sidecar/config.toml").write_text("permissions.reject = 1\n")
+    options = {"permissions": {"allow": ["write_file"]}, "workspaceTrusted": True}
+    read = partial(load, workspace=tmp_path / "work", environment={}, options=options)
+    config, problems = read(user=file)
+    assert config.permissions.allow == ()
+    (told,) = [str(problem) for problem in problems if "has no rule that allows" in str(problem)]
+    assert where in told
+    config, problems = read(user=tmp_path / "none.toml")
+    assert config.permissions.allow == ("write_file",)
+    assert len(problems) == 1

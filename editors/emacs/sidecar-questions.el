@@ -147,8 +147,10 @@ ABOUT is what the daemon lists of its session, if the chat has another."
                           (sidecar-questions--lines text "  $ " 'font-lock-string-face)
                         (concat (propertize (format "  %s:" (sidecar-questions--name name))
                                             'face 'shadow)
-                                (if (string-match-p "\n" text) "\n" "")
-                                (sidecar-questions--lines text "  " 'default)))))
+                                ;; No line of it passes for a name.
+                                (if (string-match-p "\n" text)
+                                    (concat "\n" (sidecar-questions--lines text "    " 'default))
+                                  (sidecar-questions--lines text "  " 'default))))))
      (given (sidecar-questions--lines (json-encode given) "  " 'default))
      (t ""))))
 

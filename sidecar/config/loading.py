@@ -89,7 +89,23 @@ def resolve_all(
     resolved = resolve(told)
     providers = with_keys(resolved.config.providers, environment)
     config = replace(resolved.config, providers=providers)
-    return Resolved(config, resolved.origins, (*unread, *resolved.problems))
+    problems = (*unread, *resolved.problems)
+    if config.permissions.allow and any(map(_hides_rules, problems)):
+        # What is missing may be the rule against the very call that another one allows.
+        config = replace(config, permissions=replace(config.permissions, allow=()))
+        problems = tuple(map(_with_consequence, problems))
+    return Resolved(config, resolved.origins, problems)
+
+
+def _hides_rules(problem: Problem) -> bool:
+    """Whether rejecting rules of the user's may be among what cannot be read."""
+    wrong = not (problem.unknown or problem.theirs)
+    return wrong and problem.path in ("", "permissions", "permissions.reject")
+
+
+def _with_consequence(problem: Problem) -> Problem:
+    said = f"{problem.message} A daemon that starts with this has no rule that allows."
+    return replace(problem, message=said) if _hides_rules(problem) else problem
 
 
 def _trusts(config: Config, trusted: Callable[[Config], bool] | None) -> bool:

@@ -26,7 +26,13 @@ from sidecar.tools.rules.coverage import reads_by_git
 from sidecar.tools.rules.shell_words import plain_words
 from sidecar.tools.tool_contract import Progress, Terminals, ToolAnswer, ToolContext
 from sidecar.workspace.unlinked_path import standing_in
-from sidecar.workspace.variables import FETCHING_NOTHING, for_git, program, without_secrets
+from sidecar.workspace.variables import (
+    EXTERNAL_DIFF,
+    FETCHING_NOTHING,
+    for_git,
+    program,
+    without_secrets,
+)
 
 DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 600_000
@@ -109,10 +115,12 @@ async def _in_terminal(
     terminals: Terminals, command: str, where: Path, seconds: float, context: ToolContext
 ) -> _Ran:
     secrets = sorted(context.environment.keys() - without_secrets(context.environment).keys())
+    # Git takes an empty one for a program, too.
+    without = ("/usr/bin/env", "-u", EXTERNAL_DIFF) if EXTERNAL_DIFF in context.environment else ()
     end = await terminals.run(
         context.session_id,
         context.call_id,
-        (_shell(context.environment), "-c", command),
+        (*without, _shell(context.environment), "-c", command),
         str(where),
         seconds,
         # Otherwise an editor's terminal has the editor's variables, with keys.

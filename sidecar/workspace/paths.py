@@ -1,5 +1,6 @@
 """Resolves paths given by the model."""
 
+import errno
 import itertools
 import os
 import re
@@ -8,7 +9,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -298,12 +299,22 @@ def _listed(folder: str, most: int) -> _Listed:
     return found
 
 
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Passes over what cannot be read, but not where the daemon has too many files open."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            raise
+
+
 def _read(folder: str, most: int) -> _Listed:
     count, whole, within = 0, False, os.path.join(folder, "")
     links: list[tuple[str, str]] = []
     folders: list[tuple[str, str]] = []
     inodes: dict[int, list[str]] = {}
-    with suppress(OSError), os.scandir(folder) as entries:
+    with _readable(), os.scandir(folder) as entries:
         for entry in itertools.islice(entries, most):
             count, path = count + 1, within + entry.name
             if entry.is_symlink():

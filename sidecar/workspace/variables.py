@@ -39,6 +39,7 @@ FETCHING_NOTHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 
 ENDING = 5.0
 """Seconds for a killed child to be gone."""
+EXTERNAL_DIFF = "GIT_EXTERNAL_DIFF"
 ENVIRONMENTS = 8
 """Environments whose harmless variables are remembered, one for each window."""
 
@@ -212,7 +213,7 @@ def for_git(
 
 def _names_setting(name: str) -> bool:
     numbered = re.fullmatch(r"GIT_CONFIG_(?:KEY|VALUE)_\d+", name) is not None
-    return numbered or name in ("GIT_CONFIG_COUNT", "GIT_EXTERNAL_DIFF")
+    return numbered or name in ("GIT_CONFIG_COUNT", EXTERNAL_DIFF)
 
 
 def _is_kept_back(name: str, value: str) -> bool:

@@ -43,8 +43,8 @@ def wrap(command: Sequence[str], *, alone: bool) -> int:
     sys.setswitchinterval(SWITCHES)
     try:
         agent = subprocess.Popen(
-            command,
-            executable=_found(command[0]),
+            # By its path: some look for themselves by their name, in all of PATH.
+            (_found(command[0]), *command[1:]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             preexec_fn=_ending_with_us(),  # noqa: PLW1509 - no thread has begun

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -18,8 +19,13 @@ from sidecar.tools.builtin_tools import BUILTIN, BY_NAME, kept_end, signature
 from sidecar.tools.files import find, reach
 from sidecar.tools.mcp import mcp_bounds
 from sidecar.tools.runner import TOOLS, run_builtin
-from sidecar.tools.tool_contract import Access, ToolContext, Unfollowed
-from sidecar.workspace.paths import Place
+from sidecar.tools.tool_contract import (
+    Access,
+    TerminalEnd,
+    Terminals,
+    ToolContext,
+    Unfollowed,
+)
 from tests.tools.conftest import Editor
 
 
@@ -201,7 +207,7 @@ async def test_a_call_reaches_no_other_place_of_the_workspace_than_was_decided_o
         (root / path).write_text(text)
     locate, decided = reach.locate, access(BY_NAME[name], given, context)
 
-    def for_a_moment(path: str, cwd: Path) -> Place:
+    def for_a_moment(path: str, cwd: Path) -> object:
         (root / path).rename(root / "was")
         (root / path).symlink_to("secrets" if path == "sub" else "secrets/key.txt")
         try:
@@ -229,3 +235,22 @@ def test_tools_of_a_server_take_a_third_of_a_usual_window_at_most() -> None:
     assert 0.3 < tokens / 128_000 < 1 / 3
     figures = (mcp_bounds.MOST_TOOLS, mcp_bounds.MOST_DESCRIPTION, mcp_bounds.MOST_SCHEMA)
     assert figures == (128, 4_000, 16 * 1024)
+
+
+async def test_a_terminal_has_no_program_for_git_to_run(context: ToolContext) -> None:
+    ran: list[Any] = []
+
+    class Kept:
+        async def run(
+            self, _: object, __: object, command: tuple[str, ...], *___: object
+        ) -> object:
+            ran.append(command)
+            return TerminalEnd("", 0)
+
+    given = {**context.environment, "GIT_EXTERNAL_DIFF": "./x"}
+    editor = Editor(terminals=cast("Terminals", Kept()))
+    inside = replace(context, client=editor, environment=given)
+    await run_builtin("shell", {"command": "git diff"}, inside)
+    (command,) = ran
+    assert command[:3] == ("/usr/bin/env", "-u", "GIT_EXTERNAL_DIFF")
+    assert command[-2:] == ("-c", "git diff")

@@ -161,9 +161,9 @@ def _said(words: list[str]) -> set[str]:
 
 
 def _program(word: str) -> str:
-    """Names a program: `npx` of `/usr/bin/npx`, `NPX.cmd`, `x/npx-cli.js` and `-Snpx`."""
+    """Names a program: `npx` of `/usr/bin/npx`, `NPX.cmd`, `npx-cli.js`, `-Snpx` and `-mnpx`."""
     base = re.split(r"[/\\]", word.strip("\"'();&|"))[-1].casefold()
-    return _ENDING.sub("", base.removeprefix("-s"))
+    return _ENDING.sub("", re.sub("^-[ms]", "", base))
 
 
 def _absolute(word: str, workspace: Path) -> str:

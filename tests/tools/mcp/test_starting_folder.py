@@ -168,6 +168,7 @@ async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
      "pixi exec s notes.db", "pixi x s notes.db", "nlx s notes.db", "sh -c 'A=1;npx s notes.db'",
      "sh -c '$(npx s x.db)'",
      "npm exe s notes.db", "npm ini s c.json", "npm cre s c.json", "bun create s notes.db",
+     "python -mpipx run x notes.md", "python3 -muv tool run x notes.md",
      "bun c s notes.db", "deno x -p s s notes.db",
      "pnpm create x", "npm --prefix=/a start", "poetry --directory=/a run x", "make -C/a mcp"],
 )  # fmt: skip
