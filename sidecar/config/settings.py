@@ -365,6 +365,11 @@ class Config:
     )
 
 
+def keys_of(config: Config) -> tuple[str, ...]:
+    """Gives providers' keys, which nothing that is shown or leaves may hold."""
+    return tuple(filter(None, (config.provider.api_key, *(p.api_key for p in config.providers))))
+
+
 def value_of(config: Config, name: str) -> object:
     table, _, key = name.rpartition(".")
     return getattr(getattr(config, table) if table else config, key)

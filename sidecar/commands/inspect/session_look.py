@@ -12,9 +12,10 @@ from sidecar.commands.session_names import meant
 from sidecar.commands.terminal import run_async
 from sidecar.config import Config, load
 from sidecar.config.reload import CurrentSettings
+from sidecar.config.settings import keys_of
 from sidecar.core.parts import SessionId
 from sidecar.core.prompt.prompt_text import prompt_text
-from sidecar.core.text.redaction import Redaction, secrets_in
+from sidecar.core.text.redaction import SHORTEST, Redaction, secrets_in
 from sidecar.daemon.clock_and_ids import id_source, read_clock
 from sidecar.daemon.stores import look_into
 from sidecar.model.catalogue import lookup
@@ -76,24 +77,25 @@ def _unasked(model_id: str) -> NoReturn:
     raise AssertionError(f"{model_id} is asked nothing by who only looks")
 
 
-def _redaction() -> Redaction:
-    return Redaction(secrets_in(os.environ.items()))
+def _redaction(config: Config) -> Redaction:
+    keys = (key for key in keys_of(config) if len(key) >= SHORTEST)
+    return Redaction((*keys, *secrets_in(os.environ.items())))
 
 
 async def _stored(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
-    async with _found(session, last=last) as (store, _, found):
-        return await store.logs.load(found), _redaction()
+    async with _found(session, last=last) as (store, config, found):
+        return await store.logs.load(found), _redaction(config)
 
 
 async def _sent(session: str | None, *, last: bool) -> str:
     async with _found(session, last=last) as (store, config, found):
         prompt = await sent_now(_access(config, store), found)
-    return _redaction().text(prompt_text(prompt))
+    return _redaction(config).text(prompt_text(prompt))
 
 
 async def _read(session: str | None, *, last: bool, sized: bool) -> Course:
-    redaction = _redaction()
     async with _found(session, last=last) as (store, config, found):
+        redaction = _redaction(config)
         course = await look(_access(config, store), found, redaction.text, sized=sized)
     clean = redaction.value(course)
     # Its id is the store's name for the session, and no secret however random.

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from sidecar.config.settings import keys_of
 from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import (
@@ -140,12 +141,11 @@ def known_secrets(windows: Iterable[Environment]) -> tuple[str, ...]:
 
     Servers that want no key are given a short word, which is one of many texts.
     """
-    found = dict[str | None, None]()
+    found = dict[str, None]()
     for window in windows:
-        config = window.settings.config
-        keys = (config.provider.api_key, *(one.api_key for one in config.providers))
-        found |= dict.fromkeys((*keys, *secrets_in(window.workspaces.variables.items())))
-    return tuple(secret for secret in found if secret and len(secret) >= SHORTEST)
+        keys, variables = keys_of(window.settings.config), window.workspaces.variables
+        found |= dict.fromkeys((*keys, *secrets_in(variables.items())))
+    return tuple(secret for secret in found if len(secret) >= SHORTEST)
 
 
 def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis) -> Path:

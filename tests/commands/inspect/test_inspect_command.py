@@ -18,6 +18,7 @@ from tests.session.conftest import World
 pytestmark = pytest.mark.long
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5F6g7H8" * 4
+PHRASE = "correct horse battery"
 
 
 Inspect = Callable[..., tuple[int, str]]
@@ -123,11 +124,22 @@ def sent_texts(body: Any) -> list[str]:
 
 
 def test_what_is_sent_is_shown_as_text(
-    desk: Desk, capsys: pytest.CaptureFixture[str], data: Path, monkeypatch: pytest.MonkeyPatch
+    desk: Desk,
+    capsys: pytest.CaptureFixture[str],
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("SIDECAR_DATA_DIR", str(data))
+    """Without what looks like a key, and without those of the user's settings."""
+    (tmp_path / "sidecar").mkdir()
+    (tmp_path / "sidecar/config.toml").write_text(
+        "[providers]\nwork = {kind = 'openai', api_key = 'env:PHRASE'}\n"
+    )
+    given = {"SIDECAR_DATA_DIR": str(data), "XDG_CONFIG_HOME": str(tmp_path), "PHRASE": PHRASE}
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
     desk.open()
-    desk.look = lambda given: f"{given['path']} \x1b[31m {KEY} {'line ' * 900}"
+    desk.look = lambda given: f"{given['path']} \x1b[31m {KEY} {PHRASE} {'line ' * 900}"
     desk.work(2, 3)
     desk("context/compact", strategy="economic")
     desk.work(1, 1)
@@ -136,6 +148,7 @@ def test_what_is_sent_is_shown_as_text(
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert KEY[:20] not in shown
+    assert PHRASE not in shown
     at = 0
     for sent in sent_texts(desk.api.requests[-1].body):
         line = max(sent.splitlines(), key=len)[:60].split("\x1b")[0]
