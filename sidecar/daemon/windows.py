@@ -17,8 +17,10 @@ from sidecar import __version__
 from sidecar.config import settings_files
 from sidecar.config.loading import check_options as check_settings
 from sidecar.config.reload import CurrentSettings, stamps
+from sidecar.config.settings import keys_of
 from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject
+from sidecar.core.text.redaction import SHORTEST
 from sidecar.daemon.clock_and_ids import id_source, read_clock, seconds
 from sidecar.daemon.environment_parts import (
     access_to,
@@ -160,6 +162,10 @@ class TapLine:
 ServeTap: TypeAlias = Callable[[Daemon, TapLine], Awaitable[None]]
 
 
+def _holds(value: str, keys: frozenset[str]) -> bool:
+    return value in keys or any(len(key) >= SHORTEST and key in value for key in keys)
+
+
 class EditorWindow:
     """One client's own: variables, settings, key, MCP servers, perhaps its count of tokens."""
 
@@ -232,9 +238,10 @@ class EditorWindow:
             await asyncio.wait(own)
             await models.aclose()
 
-        keys = {one.api_key for one in config.providers if one.api_key}
-        # `env:VARIABLE` may name one that looks like no secret to who starts commands.
-        keyless = {name: it for name, it in self._variables.items() if it not in keys}
+        keys = frozenset(keys_of(config))
+        # `env:VARIABLE` may name one that looks like no secret to who starts commands. It stays,
+        # empty: an editor's terminal has its own variables beside ours.
+        keyless = {n: "" if _holds(it, keys) else it for n, it in self._variables.items()}
         environment = Environment(
             store=shared.store,
             settings=settings,

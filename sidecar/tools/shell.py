@@ -114,7 +114,8 @@ async def _here(command: str, where: Path, seconds: float, context: ToolContext)
 async def _in_terminal(
     terminals: Terminals, command: str, where: Path, seconds: float, context: ToolContext
 ) -> _Ran:
-    secrets = sorted(context.environment.keys() - without_secrets(context.environment).keys())
+    kept = without_secrets(context.environment)
+    secrets = sorted(name for name in context.environment if not kept.get(name))
     # Git takes an empty one for a program, too.
     without = ("/usr/bin/env", "-u", EXTERNAL_DIFF) if EXTERNAL_DIFF in context.environment else ()
     end = await terminals.run(

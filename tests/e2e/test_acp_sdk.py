@@ -220,13 +220,22 @@ async def test_commands_run_in_the_clients_terminal(
     # The daemon has the client's variables; so have the client's terminals.
     monkeypatch.setenv("SOME_API_KEY", "one-that-is-long")
     monkeypatch.setenv("SOME_ADDRESS", "https://one-that-is-long@test")
+    # A provider's, and one that settings name as such, are in no variables that commands have.
+    monkeypatch.setenv("OPENAI_API_KEY", "another-that-is-long")
+    monkeypatch.setenv("PHRASE", "correct horse battery")
+    monkeypatch.setenv("HEADER", "as correct horse battery")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "sidecar").mkdir()
+    (tmp_path / "sidecar/config.toml").write_text(
+        "[providers]\nwork = {kind = 'openai', api_key = 'env:PHRASE'}\n"
+    )
     window = Window()
     async with daemon(tmp_path / "data", window, ALL) as agent:
         session = (await agent.new_session(cwd=str(workspace), mcp_servers=[])).session_id
         await say(agent, session, "run `make test`")
         assert window.ran[0][1:] == ["-c", "make test"]
         emptied = {name for name, value in window.given[0].items() if value == ""}
-        assert emptied >= {"SOME_API_KEY", "SOME_ADDRESS"}
+        assert emptied >= {"SOME_API_KEY", "SOME_ADDRESS", "OPENAI_API_KEY", "PHRASE", "HEADER"}
         assert "PATH" not in emptied
         done = window.of("tool_call_update")[-1]
         assert (done.status, done.content[0].terminal_id) == ("failed", "term-1")
