@@ -11,7 +11,7 @@ from sidecar.wire.framing import Arrived, Broken, Frame, FrameDecoder, Framing, 
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(codec=None)),
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4)
     | st.dictionaries(st.text(max_size=5), inner, max_size=4),
     max_leaves=12,
