@@ -42,6 +42,7 @@ from sidecar.config.telemetry_settings import Telemetry
 from sidecar.core.conversation.wishes import Preserve
 from sidecar.core.dataclass import dataclass
 from sidecar.core.prompt.budget import ZONE_STARTS, ZoneStarts
+from sidecar.core.text.redaction import SHORTEST, secrets_in
 
 OFFLINE_MODEL = "offline"
 DEFAULT_MODEL = "claude-opus-5-5"
@@ -368,6 +369,15 @@ class Config:
 def keys_of(config: Config) -> tuple[str, ...]:
     """Gives providers' keys, which nothing that is shown or leaves may hold."""
     return tuple(filter(None, (config.provider.api_key, *(p.api_key for p in config.providers))))
+
+
+def secrets_of(config: Config, variables: Mapping[str, str]) -> tuple[str, ...]:
+    """Gives what is removed anywhere: providers' keys, and secrets in variables.
+
+    Servers that want no key are given a short word, which is one of many texts.
+    """
+    keys = (key for key in keys_of(config) if len(key) >= SHORTEST)
+    return (*keys, *secrets_in(variables.items()))
 
 
 def value_of(config: Config, name: str) -> object:

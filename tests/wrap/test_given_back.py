@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +54,8 @@ async def test_a_session_that_cannot_be_opened_is_free_for_others(
         async def write(_: bytes) -> None:
             pass
 
-        nothing: Callable[[str], None] = lambda _: None  # noqa: E731 - of a type
-        await record(
-            daemon, TapLine(variables, str(folder), nothing, read, write, is_left=lambda: True)
-        )
+        line = TapLine(variables, str(folder), lambda _: None, read, write, is_left=lambda: True)
+        await record(daemon, line)
 
     async def fails(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

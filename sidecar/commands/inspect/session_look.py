@@ -12,10 +12,10 @@ from sidecar.commands.session_names import meant
 from sidecar.commands.terminal import run_async
 from sidecar.config import Config, load
 from sidecar.config.reload import CurrentSettings
-from sidecar.config.settings import keys_of
+from sidecar.config.settings import secrets_of
 from sidecar.core.parts import SessionId
 from sidecar.core.prompt.prompt_text import prompt_text
-from sidecar.core.text.redaction import SHORTEST, Redaction, secrets_in
+from sidecar.core.text.redaction import Redaction
 from sidecar.daemon.clock_and_ids import id_source, read_clock
 from sidecar.daemon.stores import look_into
 from sidecar.model.catalogue import lookup
@@ -78,8 +78,7 @@ def _unasked(model_id: str) -> NoReturn:
 
 
 def _redaction(config: Config) -> Redaction:
-    keys = (key for key in keys_of(config) if len(key) >= SHORTEST)
-    return Redaction((*keys, *secrets_in(os.environ.items())))
+    return Redaction(secrets_of(config, os.environ))
 
 
 async def _stored(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:

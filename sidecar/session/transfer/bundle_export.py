@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
-from sidecar.config.settings import keys_of
+from sidecar.config.settings import secrets_of
 from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import (
@@ -20,7 +21,7 @@ from sidecar.core.parts import (
     ToolPart,
 )
 from sidecar.core.text.digest import digest
-from sidecar.core.text.redaction import SHORTEST, Redaction, secrets_in
+from sidecar.core.text.redaction import Redaction
 from sidecar.core.text.visible import many
 from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.fork import ForkCut, cut_at, settings_at
@@ -137,15 +138,8 @@ async def gathered(
 
 
 def known_secrets(windows: Iterable[Environment]) -> tuple[str, ...]:
-    """Lists keys set for providers or in variables, which are removed anywhere.
-
-    Servers that want no key are given a short word, which is one of many texts.
-    """
-    found = dict[str, None]()
-    for window in windows:
-        keys, variables = keys_of(window.settings.config), window.workspaces.variables
-        found |= dict.fromkeys((*keys, *secrets_in(variables.items())))
-    return tuple(secret for secret in found if len(secret) >= SHORTEST)
+    found = (secrets_of(one.settings.config, one.workspaces.variables) for one in windows)
+    return tuple(dict.fromkeys(chain.from_iterable(found)))
 
 
 def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis) -> Path:
