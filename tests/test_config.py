@@ -175,10 +175,10 @@ def test_permissions_may_be_written_as_verdicts_by_tool() -> None:
 
 
 def test_a_verdict_that_would_limit_a_wider_rule_is_told(tmp_path: Path) -> None:
-    """Other agents ask about `rm` here; we do not."""
+    """Other agents ask about `rm` here; we do not, so nothing is allowed."""
     table = '[permissions]\nshell = "allow"\n"shell:rm *" = "ask"\n'
     config, (problem,) = loaded(tmp_path, user=table)
-    assert config.permissions == PermissionSettings(("shell",))
+    assert config.permissions == PermissionSettings()
     assert f"{tmp_path / 'user.toml'}:3: permissions.shell:rm *: is asked about only where" in str(
         problem
     )

@@ -122,6 +122,10 @@ def test_a_workspace_does_not_silence_the_users_instructions() -> None:
         ("[permissions]\nallow = ['shell']\nreject = ['shell:rm *', '']\n", "permissions.reject: "),
         ("permissions = ['shell']\n", "permissions: must be a table"),
         ("[permissions]\nreject = ['shell:rm *'\n", "cannot be read"),
+        ("[Permissions]\nReject = 1\n", ":2: Permissions.Reject: "),
+        ("[permissions]\nallow = ['shell']\ndeny = ['shell:rm *']\n", "permissions.deny: "),
+        ("[permissions]\nshell = 'allow'\n'shell:rm *' = 'deny'\n", "permissions.shell:rm *: "),
+        ("[permission]\nreject = ['shell:rm *']\n", "permission: is not a setting"),
     ],
 )
 def test_where_a_rejecting_rule_may_be_missing_no_other_allows(
@@ -141,3 +145,19 @@ def test_where_a_rejecting_rule_may_be_missing_no_other_allows(
     config, problems = read(user=tmp_path / "none.toml")
     assert config.permissions.allow == ("write_file",)
     assert len(problems) == 1
+
+
+@pytest.mark.parametrize("path", ["away/config.toml", "folder", "round", "link"])
+def test_a_file_of_settings_that_is_none_is_told(tmp_path: Path, path: str) -> None:
+    """As where the disk of a link's target is not mounted: what it forbids is not known."""
+    (tmp_path / "away").symlink_to(tmp_path / "gone")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "round").symlink_to(tmp_path / "round")
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    options = {"permissions": {"allow": ["write_file"]}}
+    read = partial(load, workspace=None, environment={}, options=options)
+    config, (problem,) = read(user=tmp_path / path)
+    assert config.permissions.allow == ()
+    assert "it is no file, or a link that leads nowhere" in problem.message
+    config, problems = read(user=tmp_path / "gone/config.toml")
+    assert (config.permissions.allow, problems) == (("write_file",), ())

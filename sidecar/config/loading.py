@@ -1,15 +1,18 @@
 """Reads the configuration from files, environment and `initialize`."""
 
+import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
+from itertools import takewhile
 from pathlib import Path
 
 import platformdirs
 
-from sidecar.config.layers import Layer, LayerKind, Problem, Resolved, merge, resolve
+from sidecar.config.layers import Layer, LayerKind, Problem, Resolved, merge, resolve, snake
 from sidecar.config.provider_settings import with_keys
-from sidecar.config.settings import Config
+from sidecar.config.settings import SETTINGS, TABLES, Config
 from sidecar.core.errors import BadRequest
 
 OPTIONS = "initializationOptions"
@@ -99,8 +102,15 @@ def resolve_all(
 
 def _hides_rules(problem: Problem) -> bool:
     """Whether rejecting rules of the user's may be among what cannot be read."""
-    wrong = not (problem.unknown or problem.theirs)
-    return wrong and problem.path in ("", "permissions", "permissions.reject")
+    if problem.theirs:
+        return False
+    name = snake(problem.path)
+    table, _, rule = name.partition(".")
+    if not problem.unknown:
+        return name in ("", "permissions", "permissions.reject")
+    # `deny` and `"shell:rm *" = "ask"` are no rules, and a table of another name has none.
+    misspelt = table not in (*TABLES, *SETTINGS) and get_close_matches(table, ("permissions", "reject"))
+    return bool(misspelt) or (table == "permissions" and name not in SETTINGS and bool(rule))
 
 
 def _with_consequence(problem: Problem) -> Problem:
@@ -135,6 +145,8 @@ def _read(path: Path, problems: list[Problem], *, restricted: bool = False) -> L
         if path.is_file():
             text = _text(path)
             values = tomllib.loads(text)
+        elif os.path.lexists(path) or any(one.is_symlink() for one in _missing(path)):
+            raise OSError("it is no file, or a link that leads nowhere.")
     except RecursionError:
         why = "it is nested too deeply."
         problems.append(Problem(str(path), "", f"cannot be read: {why}", theirs=restricted))
@@ -142,6 +154,10 @@ def _read(path: Path, problems: list[Problem], *, restricted: bool = False) -> L
         problems.append(Problem(str(path), "", f"cannot be read: {error}", theirs=restricted))
     kind: LayerKind = "workspace" if restricted else "user"
     return Layer(str(path), values, restricted, kind, text=text)
+
+
+def _missing(path: Path) -> Iterator[Path]:
+    return takewhile(lambda one: not one.exists(), path.parents)
 
 
 def _text(path: Path) -> str:

@@ -164,7 +164,7 @@ def _writing(
     linked |= set(shown if folder != root else ())
     if one := next(_special_folders(reals, shown, linked, root), ""):
         why = f"lies in {one}, which is hidden or has files that run later"
-    elif os.path.realpath(user_file()) in map(str, reals):
+    elif _has_settings(reals if found.kind == "edit" else [*reals, _reached(root)]):
         why = "has your own settings"
     elif found.kind != "edit" and any(map(in_git, inside)):
         # An edit there is refused.
@@ -197,6 +197,15 @@ def _special_folders(
 def _marked_above(folder: Path, root: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
     base = root if folder.is_relative_to(root) else Path(folder.anchor)
     return roots_above(folder, base, marks)
+
+
+def _has_settings(reals: list[Path]) -> bool:
+    return any(map(Path(os.path.realpath(user_file())).is_relative_to, reals))
+
+
+def _reached(root: Path) -> Path:
+    """The repository that git changes as a whole, or the workspace."""
+    return next((up for up in (root, *root.parents) if os.path.lexists(up / ".git")), root)
 
 
 def _named_by_variable(reals: list[Path], cwd: Path, variables: Mapping[str, str]) -> str:

@@ -204,8 +204,8 @@ class Access:
     problem: str = ""
 
 
-KeptBack: TypeAlias = Callable[[str, str], bool]
-"""(real path, shown name) -> whether a rule keeps a file from the model."""
+KeptBack: TypeAlias = Callable[[str, str, tuple[str, ...]], bool]
+"""(real path, shown name, names by links) -> whether a rule keeps a file from the model."""
 
 
 def nothing_kept() -> KeptBack | None:

@@ -390,3 +390,49 @@ def test_a_search_of_a_folder_above_leaves_out_what_a_rule_keeps(
         say(client, session)
         (found,) = results(api)
     assert str(found["content"]).count("TOP") == str(found["content"]).count("of plain") == 1
+
+
+def test_a_search_through_a_link_leaves_out_what_a_rule_keeps_by_the_links_name(
+    start: Start, workspace: Path
+) -> None:
+    (workspace / "lib/a/secrets").mkdir(parents=True)
+    (workspace / "lib/a/secrets/key.txt").write_text("TOP of key\n")
+    (workspace / "lib/a/plain.txt").write_text("TOP of plain\n")
+    (workspace / "pkg-a").symlink_to("lib/a")
+    with FakeMessagesApi() as api:
+        client = start()
+        rules = {"reject": ["read:pkg-*/secrets/**"]}
+        session = opened(client, api, workspace, permissions=rules)
+        api.script(tools(("s", "search", {"pattern": "TOP", "path": "pkg-a"})), text("Done."))
+        say(client, session)
+        (found,) = results(api)
+    assert str(found["content"]).count("TOP") == str(found["content"]).count("of plain") == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [
+        ("write_file", {"content": "export A=1\n"}),
+        ("edit_file", {"oldText": "#off ", "newText": "", "replaceAll": True}),
+    ],
+)
+def test_a_change_that_was_none_when_it_was_asked_about_is_not_made(
+    start: Start, workspace: Path, call: str, given: dict[str, Any]
+) -> None:
+    """The user saves while the question waits, which showed no change."""
+    file = workspace / ".envrc"
+    file.write_text("export A=1\n")
+
+    def answer(params: Any) -> Any:
+        assert not params["toolCall"].get("content")
+        file.write_text("export A=2\n#off curl evil\n")
+        return option(params, "allow_once")
+
+    with FakeMessagesApi() as api:
+        client = start(answers={"session/request_permission": answer})
+        session = opened(client, api, workspace)
+        api.script(tools(("w", call, {"path": ".envrc", **given})), text("Done."))
+        say(client, session)
+        (found,) = results(api)
+    assert "The file changed while the user was asked" in str(found["content"])
+    assert file.read_text() == "export A=2\n#off curl evil\n"

@@ -97,8 +97,8 @@ class Permissions:
         """
         rules = Rules(reject=as_called(self._book.rules, self._root).reject)
 
-        def is_kept(path: str, shown: str) -> bool:
-            found = Access(spec.kind, "", paths=(path,), shown=(shown,))
+        def is_kept(path: str, shown: str, spelt: tuple[str, ...]) -> bool:
+            found = Access(spec.kind, "", paths=(path,), shown=(shown,), spelt=spelt)
             return isinstance(decide(spec, found, rules, trusted=True), Refuse)
 
         return is_kept if rules.reject else None

@@ -143,11 +143,11 @@ class _Call:
             raw_input=part.input,
             paths=wanted.paths,
         )
-        shown: list[Json] = []
+        shown: list[list[Json]] = []
 
         async def change() -> list[Json]:
-            shown[:] = await self._change(spec, wanted)
-            return shown
+            shown.append(await self._change(spec, wanted))
+            return shown[-1]
 
         try:
             answer = await self.calls.consent.settle(spec, wanted, part, change)
@@ -166,7 +166,10 @@ class _Call:
                 return CallsEnd.dismissed
             case str():
                 return await self._fail(answer, "denied", started, wanted)
-            case QuestionOutcome.allowed if shown and shown != await self._change(spec, wanted):
+            case QuestionOutcome.allowed if (
+                # Also one that changed nothing, or would have failed, when it was asked about.
+                shown and shown[-1] != await self._change(spec, wanted)
+            ):
                 return await self._fail(_OTHERWISE, "error", started, wanted)
             case QuestionOutcome.allowed:
                 pass

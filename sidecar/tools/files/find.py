@@ -22,7 +22,7 @@ from sidecar.tools.files.ripgrep import run_ripgrep
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.files import read_text
-from sidecar.workspace.paths import Place, display, printable
+from sidecar.workspace.paths import Place, display, printable, spelt_names
 from sidecar.workspace.variables import program
 from sidecar.workspace.walk import TimeLeft, Unignored, glob, list_folder, walk
 
@@ -76,14 +76,15 @@ async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
     compile_pattern(pattern)
     only = inputs.optional_text(given, "glob") or None
     limit = min(inputs.whole(given, "limit", least=1) or DEFAULT_MATCHES, MAX_MATCHES)
-    place = await asyncio.to_thread(reach, inputs.optional_text(given, "path") or ".", context)
+    path = inputs.optional_text(given, "path") or "."
+    place = await asyncio.to_thread(reach, path, context)
     is_folder = await asyncio.to_thread(_is_folder, place)
     if not is_folder and not await asyncio.to_thread(_is_plain, place.real):
         text = f"{place.shown} is no file that can be searched: a pipe, a socket or a device."
         raise BadRequest(text, "input.path")
     accepts = await asyncio.to_thread(glob, only) if only and is_folder else _any
     # Of a single file the rules were asked before.
-    shows = await asyncio.to_thread(_shown_of, place.real, context) if is_folder else _any
+    shows = await asyncio.to_thread(_shown_of, path, place, context) if is_folder else _any
     query = Query(pattern, place.real, is_folder, only, accepts, shows, limit + 1)
     matches, late = await _search(query, context)
     lines = [f"{_shown(query, match, context.cwd)}:{match.line}: {match.text}" for match in matches]
@@ -106,15 +107,19 @@ def _any(_: str) -> bool:
     return True
 
 
-def _shown_of(base: Path, context: ToolContext) -> Callable[[str], bool]:
-    """Tells which files below `base` no rule keeps from the model."""
+def _shown_of(given: str, place: Place, context: ToolContext) -> Callable[[str], bool]:
+    """Tells which files below a folder no rule keeps from the model, by any of its names."""
     kept, root = context.kept_back(), Path(os.path.realpath(context.cwd))
     if kept is None:
         return _any
+    spelt = {*spelt_names(given, context.cwd)} - {place.shown, str(place.real)}
 
     @cache
     def shows(path: str) -> bool:
-        return not kept(str(base / path), display(base / path, root))
+        name = printable(path)
+        others = tuple(f"{folder}/{name}" for folder in spelt)
+        real = place.real / path
+        return not kept(str(real), printable(display(real, root)), others)
 
     return shows
 

@@ -226,7 +226,8 @@ async def test_what_a_rule_keeps_back_is_left_out(
     searching.buffers.set(root / "kept/b.txt", "unsaved needle", 1)
     asked: list[tuple[str, str]] = []
 
-    def is_kept(path: str, shown: str) -> bool:
+    def is_kept(path: str, shown: str, spelt: tuple[str, ...]) -> bool:
+        assert spelt == ()
         asked.append((path, shown))
         return "kept/" in shown
 

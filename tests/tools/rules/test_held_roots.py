@@ -203,3 +203,20 @@ def test_settings_of_ones_own_are_asked_about_however_many_names_lie_around(
     assert isinstance(decided("write_file", given, inside, "write_file"), Ask)
     given = {"path": "other.toml", "content": ""}
     assert isinstance(decided("write_file", given, inside, "write_file:other.toml"), Allow)
+
+
+@pytest.mark.parametrize("workspace", ["dot", "dot/nvim", "other"])
+def test_commands_that_would_change_ones_own_settings_among_other_files_are_asked_about(
+    workspace: str, home: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repository of settings, and a folder of it: git's commands reach all of a repository."""
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    inside = opened(home / workspace, context)
+    (home / "dot/.git").mkdir(parents=True)
+    (home / "dot/conf").mkdir()
+    (home / ".config").symlink_to(home / "dot/conf")
+    rules = ("shell:git stash *", "shell:git checkout *", "shell:rm *", "shell:git status *")
+    for command in ("git stash", "git checkout -- .", "git checkout other", "rm -r x"):
+        asked = decided("shell", {"command": command}, inside, *rules)
+        assert (asked == Allow()) is (workspace == "other"), asked
+    assert decided("shell", {"command": "git status"}, inside, *rules) == Allow()
