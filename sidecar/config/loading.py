@@ -1,8 +1,7 @@
 """Reads the configuration from files, environment and `initialize`."""
 
-import os
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from itertools import takewhile
@@ -109,8 +108,10 @@ def _hides_rules(problem: Problem) -> bool:
     if not problem.unknown:
         return name in ("", "permissions", "permissions.reject")
     # `deny` and `"shell:rm *" = "ask"` are no rules, and a table of another name has none.
-    misspelt = table not in (*TABLES, *SETTINGS) and get_close_matches(table, ("permissions", "reject"))
-    return bool(misspelt) or (table == "permissions" and name not in SETTINGS and bool(rule))
+    if table == "permissions":
+        return bool(rule) and name not in SETTINGS
+    known = table in TABLES or table in SETTINGS
+    return not known and bool(get_close_matches(table, ("permissions", "reject")))
 
 
 def _with_consequence(problem: Problem) -> Problem:
@@ -142,11 +143,8 @@ def _read(path: Path, problems: list[Problem], *, restricted: bool = False) -> L
     text = ""
     values: dict[str, object] = {}
     try:
-        if path.is_file():
-            text = _text(path)
-            values = tomllib.loads(text)
-        elif os.path.lexists(path) or any(one.is_symlink() for one in _missing(path)):
-            raise OSError("it is no file, or a link that leads nowhere.")
+        text = _text(path)
+        values = tomllib.loads(text)
     except RecursionError:
         why = "it is nested too deeply."
         problems.append(Problem(str(path), "", f"cannot be read: {why}", theirs=restricted))
@@ -156,11 +154,13 @@ def _read(path: Path, problems: list[Problem], *, restricted: bool = False) -> L
     return Layer(str(path), values, restricted, kind, text=text)
 
 
-def _missing(path: Path) -> Iterator[Path]:
-    return takewhile(lambda one: not one.exists(), path.parents)
-
-
 def _text(path: Path) -> str:
+    """Gives a file's text, or none where nothing is; raises OSError for what is no file."""
+    if not path.is_file():
+        missing = takewhile(lambda one: not one.exists(), (path, *path.parents))
+        if path.exists() or any(one.is_symlink() for one in missing):
+            raise OSError("it is no file, or a link that leads nowhere.")
+        return ""
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
