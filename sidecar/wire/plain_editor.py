@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from difflib import unified_diff
+from itertools import cycle
 
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.core.prompt.meter import Meter
@@ -24,7 +25,9 @@ from sidecar.wire.connection import Connection, alarm, is_cut
 MOST_LINES, LONGEST_LINE, MOST_PAGES = 30, 200, 12
 """Lines of a page of a question, for a small box; characters of a line; pages of a question that
 can be allowed."""
-NEXT = "Next page"
+CONTINUED = "↪ "
+"""Before the rest of a longer line."""
+NEXT, AGAIN = "Next page", "First page"
 LEVELS = {"error": ERROR, "warning": WARNING}
 
 
@@ -86,27 +89,35 @@ class PlainEditor(ThroughClient):
         if self.connection.can.ask_permission:
             return await self.connection.request_permission(session_id, tool_call, options)
         title = str(tool_call.get("title") or "a tool")
-        *before, last = _pages(_asked(title, tool_call))
-        if len(before) >= MOST_PAGES or is_cut(tool_call):
+        pages = _pages(_asked(title, tool_call))
+        if len(pages) > MOST_PAGES or is_cut(tool_call):
             options = tuple(one for one in options if one.kind.startswith("reject"))
-            first = (*before, last)[0]
-            before, last = [], f"{first}\n[{len(before)} more pages, too long to be allowed here]"
-        names = {option.name: option.option_id for option in options}
-        refusals = tuple(one.name for one in options if one.kind.startswith("reject"))
+            pages = [f"{pages[0]}\n[{len(pages) - 1} more pages, too long to be allowed here]"]
         with suppress(ClientFailed):
-            # What is allowed has been seen whole.
-            for number, page in enumerate(before, 1):
-                question = f"{page}\n[page {number} of {len(before) + 1}]"
-                chosen = await self.choose(question, (NEXT, *refusals))
-                if chosen != NEXT:
-                    return None if chosen is None else names[chosen]
-            chosen = await self.choose(last, tuple(names))
-            return None if chosen is None else names[chosen]
+            return await self._read_and_chosen(pages, options)
         self.show(
             f"Not allowed, for this editor cannot ask: {title} Give initializationOptions "
             "workspaceTrusted, and permissions.allow, for what may run without asking.",
             WARNING,
         )
+        return None
+
+    async def _read_and_chosen(
+        self, pages: Sequence[str], options: tuple[PermissionOption, ...]
+    ) -> str | None:
+        """Offers what allows once all pages were seen; raises ClientFailed."""
+        names = {option.name: option.option_id for option in options}
+        refusals = tuple(one.name for one in options if one.kind.startswith("reject"))
+        if len(pages) == 1:
+            chosen = await self.choose(pages[0], tuple(names))
+            return None if chosen is None else names[chosen]
+        for number, page in cycle(enumerate(pages, 1)):
+            question = f"{page}\n[page {number} of {len(pages)}]"
+            # Whoever turns pages by one key meets nothing in its place that allows.
+            answers = (AGAIN, *names) if number == len(pages) else (NEXT, *refusals)
+            chosen = await self.choose(question, answers)
+            if chosen not in (NEXT, AGAIN):
+                return None if chosen is None else names[chosen]
         return None
 
 
@@ -148,8 +159,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _pages(lines: Sequence[str]) -> list[str]:
+    # No piece of a long line passes for a line, as one that goes or comes.
     cut = [
-        line[at : at + LONGEST_LINE]
+        CONTINUED * (at > 0) + line[at : at + LONGEST_LINE]
         for line in (visible(one, keep="\t") for one in lines)
         for at in range(0, max(1, len(line)), LONGEST_LINE)
     ]

@@ -215,13 +215,10 @@ def test_a_long_change_is_read_page_by_page_before_it_is_allowed(
 ) -> None:
     window = Window(start, workspace)
     text = "\n".join(f"line {number}" for number in range(70))
-    window.answers["page"] = "Next page"
-    window.answers["line 69"] = "Allow once"
+    window.answers = {"line 69": "Allow once", "page": "Next page"}
     window.do("send", "call write_file " + json.dumps({"path": "x.txt", "content": text}))
-    assert [one.splitlines()[-1] for one in window.questions[:-1]] == [
-        "[page 1 of 3]",
-        "[page 2 of 3]",
-    ]
+    pages = [one.splitlines()[-1] for one in window.questions]
+    assert pages == ["[page 1 of 3]", "[page 2 of 3]", "[page 3 of 3]"]
     assert all(f"+line {number}" in "\n".join(window.questions) for number in range(70))
     assert (workspace / "x.txt").read_text() == text
     window.questions.clear()

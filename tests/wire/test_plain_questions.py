@@ -10,8 +10,16 @@ from sidecar.wire.connection import Connection
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.plain_editor import PlainEditor
 
+OPTIONS = (
+    PermissionOption("once", "Allow once", "allow_once"),
+    PermissionOption("no", "Reject", "reject_once"),
+)
 
-async def asked(title: str, given: Json) -> str:
+
+async def nothing(_: bytes) -> None: ...
+
+
+async def asked(title: str, given: Json, content: Json = None) -> str:
     """The question's only page."""
     questions: list[str] = []
 
@@ -20,12 +28,9 @@ async def asked(title: str, given: Json) -> str:
             questions.append(question)
             return None
 
-    async def write(_: bytes) -> None: ...
-
-    editor = Editor(Connection(Outbox(write, lambda _: 1)))
-    options = (PermissionOption("once", "Allow once", "allow_once"),)
-    call: dict[str, Json] = {"title": title, "rawInput": given}
-    assert await editor.request_permission(SessionId("ses_1"), call, options) is None
+    editor = Editor(Connection(Outbox(nothing, lambda _: 1)))
+    call: dict[str, Json] = {"title": title, "rawInput": given, "content": content}
+    assert await editor.request_permission(SessionId("ses_1"), call, OPTIONS) is None
     (question,) = questions
     return question
 
@@ -62,3 +67,33 @@ async def test_any_other_input_is_shown_whole(title: str, given: Json, shown: st
     first, *lines = (await asked(title, given)).split("\n")
     assert first == title
     assert shown in "\n".join(lines)
+
+
+async def test_whoever_turns_pages_by_one_key_allows_nothing_by_it() -> None:
+    """The first answer leads on, and from the last page to the first; behind it none allows yet."""
+    shown: list[tuple[str, tuple[str, ...]]] = []
+
+    class Editor(PlainEditor):
+        async def choose(self, question: str, choices: Any) -> str | None:
+            shown.append((question, tuple(choices)))
+            return None if len(shown) == 5 else choices[0]
+
+    call: dict[str, Json] = {"title": "x", "rawInput": {"a": ["line"] * 100}}
+    editor = Editor(Connection(Outbox(nothing, lambda _: 1)))
+    assert await editor.request_permission(SessionId("ses_1"), call, OPTIONS) is None
+    assert [choices for _, choices in shown] == [
+        *[("Next page", "Reject")] * 3,
+        ("First page", "Allow once", "Reject"),
+        ("Next page", "Reject"),
+    ]
+    assert [question.splitlines()[-1] for question, _ in shown][3:] == [
+        "[page 4 of 4]",
+        "[page 1 of 4]",
+    ]
+
+
+async def test_no_piece_of_a_long_line_passes_for_a_line() -> None:
+    hidden = "ok = check(user)".ljust(199) + "-     grant(user)"
+    diff: Json = {"type": "diff", "path": "a.py", "oldText": "x", "newText": hidden}
+    shown = await asked("Edit a.py", {"path": "a.py"}, [diff])
+    assert [line[0] for line in shown.splitlines()[-3:]] == ["-", "+", "↪"]
