@@ -344,6 +344,19 @@ def test_a_question_is_in_sight_wherever_the_chat_stands(screen: Terminal) -> No
     screen.wait(lambda text: "4: Always reject" not in text)
 
 
+@pytest.mark.parametrize("keys", ["\x1b:close\r", "\x1b:resize 1\r"])
+def test_answers_cover_nothing_of_what_they_allow(screen: Terminal, keys: str) -> None:
+    """Where the window for messages leaves them no room, it is read in pages."""
+    go_to_the_chat(screen)
+    screen.type(keys)
+    lines = "".join(f"echo {number}\\n" for number in range(screen.text().count("\n") - 9))
+    screen.type(f':Sidecar! send call shell {{"command": "{lines}touch last"}}\r')
+    shown = screen.wait("Always reject exactly this")
+    assert ("1: Allow once" in shown) <= bool(re.search("^.*  touch last$", shown, re.M))
+    screen.type(f"{number(shown, 'Reject')}\r")
+    screen.wait(lambda text: "Always reject exactly this" not in text)
+
+
 def percent(screen: str) -> int:
     """Give the meter's per cent; 0 while there is none."""
     found = re.search(r"(\d+)% · ", screen)

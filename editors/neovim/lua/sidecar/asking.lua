@@ -12,8 +12,16 @@ local M = {}
 local queue, asked, asking = {}, nil, false
 local LATER, MORE = {}, {}
 local TOGETHER = 50
+--- Milliseconds in which keys are no answer: they were typed before the question was seen.
+local SETTLED = 500
 --- Letters of a title that name a tool, behind its subtask's name.
 local NAMED = 120
+
+local function drop_keys()
+  while vim.fn.getchar(0) ~= 0 do
+  end
+  return false
+end
 
 local function next_question()
   if vim.api.nvim_get_mode().mode:find("^[icRtsS\19]") then
@@ -35,6 +43,11 @@ local function next_question()
   end
   question.before()
   vim.cmd("redraw")
+  vim.wait(SETTLED, drop_keys, 20)
+  if question.withdrawn then
+    asked = nil
+    return vim.schedule(next_question)
+  end
   local function format(item)
     return item == LATER and ("Answer another first (%d more)"):format(#queue) or question.format(item)
   end
@@ -95,7 +108,7 @@ local function named_session(question, params)
 end
 
 local function permission(params, answer, id)
-  local call, page = params.toolCall, 1
+  local call, page, pages, size = params.toolCall, 1, {}, nil
   local title, cut = titled(call)
   local close
   local function named(option)
@@ -112,25 +125,30 @@ local function permission(params, answer, id)
   function question.before()
     local lines = vim.list_extend(vim.list_slice(cut), view.call(call))
     local names = vim.tbl_map(named, params.options)
-    local seen = chat.waiting(call, lines) or #lines == 0
+    local seen = chat.waiting(call, lines, view.room(names)) or #lines == 0
     close = view.split(call, names)
-    local pages = (seen or close) and {} or view.pages(lines, names)
-    question.items = params.options
-    if page < #pages then
+    pages = (seen or close) and {} or view.pages(lines, names)
+    if size ~= vim.o.columns .. "x" .. vim.o.lines then
+      -- Pages of another screen end elsewhere.
+      page, size = 1, vim.o.columns .. "x" .. vim.o.lines
+    end
+    question.items = vim.tbl_filter(function(option)
       -- What is allowed has been seen whole.
-      question.items = vim.tbl_filter(function(option)
-        return vim.startswith(option.kind, "reject")
-      end, params.options)
+      return page >= #pages or vim.startswith(option.kind, "reject")
+    end, params.options)
+    if #pages > 1 then
+      -- On the last page, too: whoever turns pages by one key allows nothing by it.
       table.insert(question.items, 1, MORE)
     end
     function question.format(option)
-      return option == MORE and ("Read on (page %d of %d)"):format(page, #pages) or named(option)
+      local turn = page < #pages and "Read on (page %d of %d)" or "Read again (page %d of %d)"
+      return option == MORE and turn:format(page, #pages) or named(option)
     end
     close = close or pages[page] and view.preview(pages[page])
   end
   function question.done(option)
     if option == MORE then
-      page = page + 1
+      page = page % #pages + 1
       return table.insert(queue, 1, question)
     end
     local outcome = option and { outcome = "selected", optionId = option.optionId } or { outcome = "cancelled" }

@@ -541,23 +541,28 @@ function M.go_to(part)
 end
 
 --- Scrolls to a block; gives whether it is seen whole. If not, the window stays as it was.
-local function reveal(window, block)
-  local before = lines_before(block)
+local function reveal(window, block, room)
+  local first = lines_before(block) + 1
+  local last = first + #block.lines - 1
   return vim.api.nvim_win_call(window, function()
     local was = vim.fn.winsaveview()
-    vim.api.nvim_win_set_cursor(window, { before + #block.lines, 0 })
-    vim.cmd("normal! zb")
-    local seen = vim.fn.line("w0") <= before + 1 and vim.fn.line("w$") >= before + #block.lines
-    if not seen then
-      vim.fn.winrestview(was)
+    for _, way in ipairs({ { last, "zb" }, { first, "zt" } }) do
+      vim.api.nvim_win_set_cursor(window, { way[1], 0 })
+      vim.cmd("normal! " .. way[2])
+      -- What has to be chosen comes over the screen's last rows.
+      local row = vim.fn.screenpos(window, last, math.max(#vim.fn.getline(last), 1)).row
+      if vim.fn.line("w0") <= first and vim.fn.line("w$") >= last and row > 0 and row <= room then
+        return true
+      end
     end
-    return seen
+    vim.fn.winrestview(was)
+    return false
   end)
 end
 
 --- Shows that a call waits for the user, with `lines` that say what it would do, or no longer.
---- Gives whether all of them can be seen here.
-function M.waiting(call, lines)
+--- Gives whether all of them can be seen in the upper `room` rows of the screen.
+function M.waiting(call, lines, room)
   local block = by_key[((call._meta or {}).sidecar or {}).partId or call.toolCallId]
   if block then
     block.waiting = lines
@@ -569,7 +574,10 @@ function M.waiting(call, lines)
     return false
   elseif lines then
     returning = returning or #following(M.buffer()) > 0
-    return #lines < MOST_OUTPUT and reveal(window, block)
+    -- The rest of a longer line would pass for another one of a change.
+    local width, changes = vim.api.nvim_win_get_width(window), type(call.content) == "table" and #call.content > 0
+    local wraps = changes and view.rows(lines, width) > #lines
+    return #lines < MOST_OUTPUT and not wraps and reveal(window, block, room)
   elseif returning then
     returning = false
     vim.api.nvim_win_call(window, function()

@@ -19,6 +19,9 @@ local REGIONS = {
   { "context", "context" },
 }
 
+--- Before the rest of a longer line, which passes for no line so.
+local CONTINUED = "↪ "
+
 local PLAIN = {
   number = false,
   relativenumber = false,
@@ -31,6 +34,7 @@ local PLAIN = {
   foldenable = false,
   winhighlight = "",
   breakindent = false,
+  showbreak = "",
   conceallevel = 0,
   winfixwidth = false,
   winfixheight = false,
@@ -94,7 +98,7 @@ function M.preview(lines)
   vim.cmd("tab sbuffer " .. buffer)
   vim.api.nvim_win_set_cursor(0, { 1, 0 })
   local statusline = " Sidecar: this would happen%= choose below "
-  M.dress(0, { wrap = true, linebreak = false, breakindent = true, statusline = statusline })
+  M.dress(0, { wrap = true, linebreak = false, showbreak = CONTINUED, statusline = statusline })
   vim.cmd("redraw")
   return closing()
 end
@@ -126,7 +130,7 @@ function M.log(lines)
 end
 
 --- How many lines of the screen are free above these choices and a prompt.
-local function room(choices)
+function M.room(choices)
   return math.max(vim.o.lines - M.rows(choices, vim.o.columns - 4) - 7, 5)
 end
 
@@ -214,14 +218,14 @@ end
 
 --- Gives lines in pages, each of which is seen whole above these choices and a prompt.
 function M.pages(lines, choices)
-  local width = vim.o.columns
-  local most = room(choices)
+  local width = vim.o.columns - vim.fn.strdisplaywidth(CONTINUED)
+  local most = M.room(choices)
   local pages, left = {}, 0
   for _, line in ipairs(lines) do
     -- A tab takes up to eight columns.
     local piece = M.rows({ line }, width) > most and math.floor(most * width / 8) or #line + 1
     for at = 0, math.max(vim.fn.strchars(line) - 1, 0), piece do
-      local part = (at > 0 and "  " or "") .. vim.fn.strcharpart(line, at, piece)
+      local part = (at > 0 and CONTINUED or "") .. vim.fn.strcharpart(line, at, piece)
       local rows = M.rows({ part }, width)
       if rows > left then
         pages[#pages + 1], left = {}, most
@@ -249,13 +253,13 @@ function M.split(call, choices)
     vim.cmd("diffthis")
     local statusline = (" %s: %s"):format(side[1], M.line(path)):gsub("%%", "%%%%") .. "%= choose below "
     -- Nothing is folded: all of it is to be seen.
-    M.dress(0, { wrap = true, linebreak = false, statusline = statusline })
+    M.dress(0, { wrap = true, linebreak = false, showbreak = CONTINUED, statusline = statusline })
   end
   for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
     vim.api.nvim_win_call(window, function()
       vim.cmd("normal! G$")
       vim.cmd("redraw")
-      fits = fits and vim.fn.line("w0") == 1 and vim.fn.winline() <= room(choices)
+      fits = fits and vim.fn.line("w0") == 1 and vim.fn.winline() <= M.room(choices)
       vim.cmd("normal! gg0")
     end)
   end
