@@ -191,6 +191,8 @@ ABOUT is what the daemon lists of its session, if the chat has another."
 \\{sidecar-questions-diff-mode-map}"
   ;; Nothing is read but what is asked about.
   (setq-local diff-font-lock-syntax 'hunk-only)
+  ;; The end of a line is to be seen, too.
+  (setq-local truncate-lines nil truncate-partial-width-windows nil)
   (setq buffer-read-only t))
 
 (defvar-local sidecar-questions--shown nil "The question whose change this buffer shows.")
@@ -282,45 +284,70 @@ ABOUT is what the daemon lists of its session, if the chat has another."
       (set-window-start window (car place))
       (set-window-point window (car place)))))
 
-(defun sidecar-questions--unread (question chat)
-  "Give the window that does not show QUESTION of CHAT to its end, or nil."
+(defun sidecar-questions--shown-in (question chat)
+  "Give the window, if any, beginning and end of what shows QUESTION of CHAT."
   (let* ((id (sidecar-question-id question))
          (diff (get-buffer (sidecar-questions--diff-name id)))
-         (window (get-buffer-window (or diff chat)))
-         (end (with-current-buffer (or diff chat)
-                (if diff (point-max)
-                  (cadr (gethash (format "question %s" id) sidecar-chat--parts))))))
-    ;; Where Emacs has no screen, nothing is in sight.
-    (when (and window end (not noninteractive)
-               (not (pos-visible-in-window-p (1- end) window)))
-      window)))
+         (place (gethash (format "question %s" id)
+                         (buffer-local-value 'sidecar-chat--parts chat))))
+    (list (get-buffer-window (or diff chat) t)
+          (if diff 1 (car place))
+          (if diff (with-current-buffer diff (point-max)) (cadr place)))))
 
-(defun sidecar-questions--choice (question chat)
-  "Ask for an option of QUESTION of CHAT.
+(defun sidecar-questions--left (window end)
+  "Give where begins what WINDOW does not show before END, nil if nothing does."
+  ;; Where Emacs has no screen, nothing is in sight.
+  (unless (or noninteractive (pos-visible-in-window-p (1- end) window))
+    (window-end window t)))
+
+(defun sidecar-questions--turn (window from)
+  "Have WINDOW show what begins at FROM, behind the line before."
+  (with-selected-window window
+    (let ((before (window-start)))
+      (goto-char from)
+      (vertical-motion -1)
+      ;; A line may be higher than the window.
+      (when (= (point) before) (goto-char from))
+      (set-window-start window (point)))))
+
+(defun sidecar-questions--options (question turn left)
+  "Give the options of QUESTION by name, TURN before, unless nil; those that allow unless LEFT."
+  (append
+   (and turn (list (cons turn 'turn)))
+   (cl-loop for option across (plist-get (sidecar-question-params question) :options)
+            unless (and left (not (string-prefix-p "reject" (plist-get option :kind))))
+            collect (cons (sidecar-visible-line (plist-get option :name)) option))))
+
+(defun sidecar-questions--choice (question chat &optional turned)
+  "Ask for an option of QUESTION of CHAT, of which pages were TURNED.
 Those that allow come once it has been shown to its end."
-  (let* ((window (sidecar-questions--unread question chat))
-         (all (mapcar (lambda (option)
-                        (cons (sidecar-visible-line (plist-get option :name)) option))
-                      (plist-get (sidecar-question-params question) :options)))
-         (options (if window
-                      (cons '("Read on" . more)
-                            (seq-filter (lambda (one)
-                                          (string-prefix-p "reject" (plist-get (cdr one) :kind)))
-                                        all))
-                    all))
-         (title (truncate-string-to-width (sidecar-questions--title question) 120 nil nil t))
-         (waiting (length (buffer-local-value 'sidecar-questions--waiting chat)))
-         (name (completing-read
-                (format "%s%s%s — " title (if (> waiting 1) (format " (1 of %d)" waiting) "")
-                        (if window ", more below" ""))
-                options nil t nil nil (and window "Read on")))
-         (option (cdr (assoc name options))))
-    (cond ((eq option 'more)
-           (with-selected-window window (ignore-errors (scroll-up)))
-           (sidecar-questions--choice question chat))
-          (option)
-          (t (user-error "Nothing is answered: choose one of %s"
-                         (mapconcat #'car options ", "))))))
+  (cl-destructuring-bind (window start end) (sidecar-questions--shown-in question chat)
+    (let* ((left (and window (sidecar-questions--left window end)))
+           ;; Whoever turns pages by one key allows nothing by it.
+           (turn (cond (left "Read on") (turned "Read again")))
+           (options (sidecar-questions--options question turn left))
+           (title (truncate-string-to-width (sidecar-questions--title question) 120 nil nil t))
+           (waiting (length (buffer-local-value 'sidecar-questions--waiting chat)))
+           (name (minibuffer-with-setup-hook
+                     (lambda ()
+                       ;; What is chosen from may have covered some of it.
+                       (add-hook 'minibuffer-exit-hook
+                                 (lambda ()
+                                   (when window
+                                     (setq left (sidecar-questions--left window end))))
+                                 nil t))
+                   (completing-read
+                    (format "%s%s%s — " title (if (> waiting 1) (format " (1 of %d)" waiting) "")
+                            (if left ", more below" ""))
+                    options nil t nil nil turn)))
+           (option (cdr (or (assoc name options)
+                            (user-error "Nothing is answered: choose one of %s"
+                                        (mapconcat #'car options ", "))))))
+      (if (not (or (eq option 'turn)
+                   (and left (not (string-prefix-p "reject" (plist-get option :kind))))))
+          option
+        (sidecar-questions--turn window (or left start))
+        (sidecar-questions--choice question chat t)))))
 
 (defun sidecar-answer ()
   "Show and answer the question at point, else the oldest that waits."

@@ -236,6 +236,47 @@ def test_a_long_question_is_read_to_its_end_before_it_is_allowed(screen: Termina
         screen.type("\r")
         time.sleep(0.3)
     screen.wait("$ git status")
+    # Whoever turns pages by one key allows nothing by it.
+    screen.type("\r")
+    screen.wait(lambda text: "$ touch early" in text and "more below" in text)
+    while "more below" in screen.text():
+        screen.type("\r")
+        time.sleep(0.3)
     screen.type("Allow once\r")
     screen.wait(lambda text: " — " not in text)
     screen.type("\x18\x03")
+
+
+def test_what_a_list_of_answers_covers_is_read_before_it_is_allowed(
+    screen: Terminal, workspace: Path
+) -> None:
+    """A list below the prompt, as fido and vertico draw it, grows over the command's end."""
+    command(screen, "fido-vertical-mode")
+    rows = screen.text().count("\n")
+    lines = json.dumps({"command": "echo\n" * (rows // 2 - 9) + "touch last"})
+    screen.type(f"\x1b:(sidecar-send {json.dumps(f'call shell {lines}')})\r")
+    screen.wait("[Allow once]")
+    screen.type("\x1b:(sidecar-answer)\r")
+    for _ in range(rows):
+        shown = screen.wait(lambda text: "Always reject exactly this\n" in text)
+        if "$ touch last" in shown:
+            break
+        screen.type("Allow once\r")
+        time.sleep(0.3)
+        assert not (workspace / "last").exists()
+    screen.type("Allow once\r")
+    screen.wait(lambda _: (workspace / "last").exists())
+    screen.type("\x18\x03")
+
+
+def test_a_long_line_of_a_change_is_shown_to_its_end(screen: Terminal) -> None:
+    """Emacs cuts lines in windows that are narrower than the screen."""
+    screen.type("\x183")
+    end = "PATH=bin:$PATH" + " " * 200 + "; touch made"
+    given = json.dumps({"path": ".envrc", "content": end})
+    screen.type(f"\x1b:(sidecar-send {json.dumps(f'call write_file {given}')})\r")
+    screen.wait("[Allow once]")
+    screen.type("\x1b:(sidecar-answer)\r")
+    screen.wait("+PATH=bin:$PATH")
+    screen.wait(lambda text: text.count("; touch made") > 1)
+    screen.type("\x07\x18\x03")
