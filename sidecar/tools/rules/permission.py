@@ -283,7 +283,8 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
     if climbing := next((word for one, word in parts if climbs(one, word)), ""):
         return f"`{climbing}` climbs out of what the rule names"
     starred = (i for i, one in enumerate(named) if STAR in one)
-    own = next((i for i in starred if not (open_end and named[i] == words[i] + STAR)), len(named))
+    closed = open_end and rule[-1] != STAR  # As in `git status*`, which names `status`.
+    own = next((i for i in starred if not (closed and named[i] == words[i] + STAR)), len(named))
     if hidden := next((word for word in words if _HIDING.search(word)), ""):
         return f"`{hidden}` hides what might be replaced or run"
     if known(words[0]) is not None and (away := {words[0], *words[own:]} & {*access.strays}):

@@ -83,7 +83,7 @@ _RUN_LATER: Mapping[str, str] = {
     "opencode.md opencode.local.md context.md replit.md iflow.md llxprt.md octo.md dear_llm.md "
     "knowledge.md codebuff.json amazonq.md codebuddy.md agents.local.md "
     "tools.md identity.md user.md boot.md bootstrap.md memory.md review.md rules.md "
-    "best_practices.md ai_rules.md *.knowledge.md readme.pochi.md neovate.md "
+    "best_practices.md ai_rules.md hook.md *.knowledge.md readme.pochi.md neovate.md "
     "hooks.json monitors.json gemini-extension.json qwen-extension.json": _AGENT,
     ".gitconfig* .gitattributes .gitmodules .git-blame-ignore-revs .husky/ .githooks/ "
     "githooks/ .git-hooks/ git-hooks/ .hooks/ .git-templates/ .hgrc .hg/ .svn/ .jj/ "

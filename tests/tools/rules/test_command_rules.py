@@ -222,6 +222,17 @@ def test_a_link_that_is_another_for_each_process_is_asked_about(
     assert decided("cat plain", work, "shell:cat *") == Allow()
 
 
+def test_a_star_behind_a_name_that_is_spelt_in_part_covers_no_link_out(
+    work: ToolContext, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("")
+    (work.cwd / "led").symlink_to(tmp_path / "secret")
+    (work.cwd / "led2").write_text("")
+    for rule in ("shell:cat led* *", "shell:cat led*"):
+        assert isinstance(decided("cat led", work, rule), Ask), rule
+    assert decided("cat led2 f", work, "shell:cat led* *") == Allow()
+
+
 def test_a_rule_holds_in_a_workspace_in_shared_memory_too(context: ToolContext) -> None:
     if not MEMORY.is_dir():
         pytest.skip("this system has no /dev/shm")

@@ -130,6 +130,14 @@ def test_a_command_is_rejected_behind_what_runs_it(command: str, context: ToolCo
         "taskset 0x3 git push",
         "docker exec -i web <<< 'git push'",
         "git rebase --exec='git push' main",
+        "ssh-agent git push",
+        "mix cmd git push",
+        "mix do compile, cmd git push",
+        "brew bundle exec -- git push",
+        "meson devenv -C build git push",
+        "just --command git push",
+        "chef exec git push",
+        "npm explore lodash -- git push",
     ],
 )
 def test_a_command_is_rejected_wherever_its_runner_may_have_it(
@@ -141,7 +149,8 @@ def test_a_command_is_rejected_wherever_its_runner_may_have_it(
 
 @pytest.mark.parametrize(
     "command",
-    ["sudo apt install git", "grep -x git push", "echo git push", "find . -name 'git push'",
+    ["sudo apt install git", "brew install git", "mix deps.get git", "just git",
+     "grep -x git push", "echo git push", "find . -name 'git push'",
      "git log push", "git -C push log", "git commit -m 'no git push'", "bundle add git curl",
      "make && git log | grep 'git push' | wc -l", "grep 'git push' x | sort; make | tail",
      "make git\npush", "cd x && git commit -F - <<E\nnever git push\nE",

@@ -7,7 +7,7 @@ from sidecar.tools.rules.tables.programs import READING, RUNNERS, SHELLS
 _NAMES = (
     "sudo doas env command builtin exec eval coproc trap nohup time gtime timeout gtimeout nice "
     "ionice setsid stdbuf xargs watch caffeinate unbuffer su runuser pkexec taskset chrt strace "
-    "script systemd-run chronic entr npx bunx pnpx uvx uv poetry run ! { if then elif "
+    "ssh-agent script systemd-run chronic entr npx bunx pnpx uvx uv poetry run ! { if then elif "
     "else while until do . source"
 )
 PREFIXES = frozenset(_NAMES.split()) | SHELLS
@@ -26,7 +26,13 @@ _EXECUTES = (
 SEARCHES = (
     dict.fromkeys(("find", "gfind", "fd", "fdfind", "git"), FIND_OPTIONS)
     | dict.fromkeys(_EXECUTES.split(), _WIDE)
-    | dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _WIDE - {"--", "run"})
+    | dict.fromkeys(("npm", "pnpm", "yarn", "bun"), (_WIDE | {"explore"}) - {"--", "run"})
+    | dict.fromkeys(("brew", "chef"), frozenset({"exec"}))
+    | {
+        "mix": frozenset({"cmd"}),
+        "meson": frozenset({"devenv"}),
+        "just": frozenset({"--command", "-c"}),
+    }
 )
 """By program, words before a command, as in `git bisect run`; behind those of the wide ones it
 begins at any word. Behind npm's `run` stands a script's name."""
