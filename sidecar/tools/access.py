@@ -85,8 +85,17 @@ def edit_of(path: str, root: Path, variables: Mapping[str, str]) -> Access:
     if not place.inside:
         return replace(found, problem="It leads out of the folder.")
     found = _writing(found, (path,), [place.real], root, root, variables)
-    known = {place.shown, str(place.real)}
-    return replace(found, spelt=tuple(n for n in spelt_names(path, root) if n not in known))
+    return replace(found, spelt=_spelt(path, place, root))
+
+
+def read_of(path: str, root: Path) -> Access:
+    """Finds the access of reading a file; `problem`: one that cannot be. Blocks."""
+    try:
+        place = locate(path, root)
+    except BadRequest as error:
+        return Access("read", path, problem=error.message)
+    spelt = _spelt(path, place, root)
+    return Access("read", path, (str(place.real),), shown=(place.shown,), spelt=spelt)
 
 
 def asked_each_time(found: Access) -> str:
@@ -118,9 +127,13 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
         refuse_git(place)
         root, variables = context.cwd, context.environment
         found = _writing(found, (path,), [place.real], root, root, variables)
-    known = {place.shown, str(place.real)}
-    spelt = tuple(name for name in spelt_names(path, context.cwd) if name not in known)
+    spelt = _spelt(path, place, context.cwd)
     return replace(found, title=f"{_VERBS[spec.name]} {place.shown}", spelt=spelt)
+
+
+def _spelt(path: str, place: Place, root: Path) -> tuple[str, ...]:
+    known = {place.shown, str(place.real)}
+    return tuple(name for name in spelt_names(path, root) if name not in known)
 
 
 def _by_command(found: Access, command: str, place: Place, context: ToolContext) -> Access:

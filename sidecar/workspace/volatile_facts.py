@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from pathlib import Path
 from typing import NewType
@@ -20,6 +20,7 @@ MAX_OPEN = 20
 MAX_DIAGNOSTICS = 20
 MAX_SELECTION = 4000
 MAX_LINE = 300
+KEPT = "[left out: a rule of the user's keeps this file from you]"
 _MAX_GIT_OUTPUT = 64 * 1024
 
 _STATUS = (
@@ -68,6 +69,21 @@ def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -
     # Text of a client may hold lone surrogates, impossible in requests.
     body = text.encode("utf-8", "replace").decode("utf-8")
     return in_context(body)
+
+
+def without_kept(shown: JsonObject, keeps: Callable[[str], bool]) -> JsonObject:
+    """Leaves out what an editor says of the content of files that a rule `keeps`. Blocks."""
+    found, selection = dict(shown), shown.get("selection")
+    if isinstance(selection, dict) and selection.get("text") and _is_kept(selection, keeps):
+        found["selection"] = {**selection, "text": KEPT}
+    if diagnostics := _items(shown, "diagnostics"):
+        found["diagnostics"] = [one for one in diagnostics if not _is_kept(one, keeps)]
+    return found
+
+
+def _is_kept(item: Json, keeps: Callable[[str], bool]) -> bool:
+    path = _named(item)
+    return bool(path) and keeps(path)
 
 
 def git_environment(environment: Mapping[str, str]) -> GitEnvironment:
@@ -209,15 +225,19 @@ def _bounded(title: str, lines: Iterable[str], more: int) -> list[str]:
 
 
 def _path(item: Json, cwd: Path) -> str:
+    path = _named(item)
+    return _line(display(Path(os.path.normpath(path)), cwd)) if path else ""
+
+
+def _named(item: Json) -> str:
     if isinstance(item, dict):
         item = item.get("path") or item.get("uri") or item.get("file")
     if not isinstance(item, str) or not item:
         return ""
     try:
-        path = unquote(urlsplit(item).path) if item.startswith("file:") else item
+        return unquote(urlsplit(item).path) if item.startswith("file:") else item
     except ValueError:
         return ""
-    return _line(display(Path(os.path.normpath(path)), cwd))
 
 
 def _selection(selection: Json, cwd: Path) -> list[str]:

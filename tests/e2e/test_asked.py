@@ -436,3 +436,30 @@ def test_a_change_that_was_none_when_it_was_asked_about_is_not_made(
         (found,) = results(api)
     assert "The file changed while the user was asked" in str(found["content"])
     assert file.read_text() == "export A=2\n#off curl evil\n"
+
+
+def test_what_an_editor_says_of_a_file_that_a_rule_keeps_stays_here(
+    start: Start, workspace: Path
+) -> None:
+    """What is selected there, and what a linter said of a line; of other files both are told."""
+    (workspace / "secrets").mkdir()
+    given: dict[str, Any] = {"diagnostics": []}
+    with FakeMessagesApi() as api:
+        client = start()
+        session = opened(client, api, workspace, permissions={"reject": ["read:secrets/**"]})
+        for name in ("secrets/prod.env", "main.py"):
+            uri, where = (workspace / name).as_uri(), {"start": {"line": 0, "character": 0}}
+            message = f"unknown word in {name}: tip of {name}"
+            told = {"uri": uri, "range": where, "severity": 2, "message": message}
+            given["diagnostics"].append(told)
+            given["selection"] = {"path": uri, "range": where, "text": f"text of {name}"}
+            api.script(text("Done."))
+            words = [{"type": "text", "text": "Why?"}]
+            params = {"sessionId": session, "prompt": words, "context": given}
+            client.request("session/prompt", params)
+        sent = str(api.requests[-1].body["messages"])
+    assert "text of secrets" not in sent
+    assert "tip of secrets" not in sent
+    assert "a rule of the user's keeps this file from you" in sent
+    assert "text of main.py" in sent
+    assert "tip of main.py" in sent

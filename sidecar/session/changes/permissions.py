@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec
-from sidecar.tools.access import asked_each_time, edit_of
-from sidecar.tools.builtin_tools import BUILTIN
+from sidecar.tools.access import asked_each_time, edit_of, read_of
+from sidecar.tools.builtin_tools import BUILTIN, BY_NAME
 from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules, decide, remember
 from sidecar.tools.rules.rules_as_called import as_called
 from sidecar.tools.tool_contract import Access, KeptBack, PermissionOption
@@ -95,13 +95,26 @@ class Permissions:
 
         Blocks.
         """
-        rules = Rules(reject=as_called(self._book.rules, self._root).reject)
+        rules = self._rejecting
 
         def is_kept(path: str, shown: str, spelt: tuple[str, ...]) -> bool:
             found = Access(spec.kind, "", paths=(path,), shown=(shown,), spelt=spelt)
             return isinstance(decide(spec, found, rules, trusted=True), Refuse)
 
         return is_kept if rules.reject else None
+
+    def keeps(self, path: str) -> bool:
+        """Whether a rule keeps a file from the model. Blocks."""
+        rules = self._rejecting
+        if not rules.reject:
+            return False
+        found = read_of(path, self._root)
+        refused = isinstance(decide(BY_NAME["read_file"], found, rules, trusted=True), Refuse)
+        return bool(found.problem) or refused
+
+    @property
+    def _rejecting(self) -> Rules:
+        return Rules(reject=as_called(self._book.rules, self._root).reject)
 
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool

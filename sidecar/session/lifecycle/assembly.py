@@ -148,7 +148,8 @@ def instructions_of(state: State) -> KnownInstructions:
 def starts_of(state: State, instructions: KnownInstructions) -> TurnStart:
     log, clock, workspaces = state.log, state.clock, state.environment.workspaces
     news = WorkNews(log, state.buffers, clock, state.store.folder)
-    return TurnStart(log, state.views, clock, workspaces, state.trust, instructions, news)
+    trust, permissions = state.trust, state.permissions
+    return TurnStart(log, state.views, clock, workspaces, trust, permissions, instructions, news)
 
 
 def epochs_of(state: State, instructions: KnownInstructions) -> Epochs:

@@ -7,6 +7,7 @@ from sidecar.core.conversation.turns import first_line
 from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart, TurnId
+from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.lifecycle.work_news import WorkNews
@@ -19,6 +20,7 @@ from sidecar.session.view.model_view import PREVIEW
 from sidecar.session.view.view_history import Views
 from sidecar.store.format.log_records import ComparedRecord, ToldRecord, TurnStartedRecord
 from sidecar.store.format.view_records import PinRecord
+from sidecar.workspace.volatile_facts import without_kept
 from sidecar.workspace.workspaces import Workspaces
 
 _NOTED = (ComparedRecord, ToldRecord, PinRecord)
@@ -34,6 +36,7 @@ class TurnStart:
     clock: Clock
     workspaces: Workspaces
     trust: Trust
+    permissions: Permissions
     instructions: KnownInstructions
     news: WorkNews
 
@@ -43,7 +46,8 @@ class TurnStart:
         After StorageFailed the log is as before, so the prompt can be sent again.
         """
         log, before = self.log, self.log.row
-        asked = waiting.request.context
+        told, keeps = waiting.request.context, self.permissions.keeps
+        asked = await asyncio.to_thread(without_kept, told, keeps) if told else told
         shown = await self.workspaces.facts(before.cwd, self.trust.granted, asked)
         parts = (*waiting.parts, *await self.news.tell(shown))
         if context := with_news(self.instructions.tell(shown), log.records):
