@@ -31,8 +31,11 @@ export class Questions {
     const ids = new Set(questions.map(({ id }) => id));
     for (const id of this.shown.keys()) if (!ids.has(id)) this.shown.delete(id);
     for (const question of questions) {
+      const drawn = this.shown.get(question.id) ?? this.draw(question);
+      const where = drawn.querySelector<HTMLElement>(".where");
+      if (where) where.textContent = question.session && l10n.t("Another session: {0}", visible(question.session));
       if (this.shown.has(question.id)) continue;
-      this.shown.set(question.id, this.draw(question));
+      this.shown.set(question.id, drawn);
       say(l10n.t("Sidecar asks for permission: {0}", visible(question.toolCall.title ?? l10n.t("a tool"))));
     }
     this.put();
@@ -100,6 +103,7 @@ export class Questions {
       "section.question",
       { role: "group", "aria-label": `${asks} ${title}` },
       el("p.asks", {}, icon("lock"), el("span", {}, asks), target !== "" && el("strong.target", { title }, target)),
+      el("p.where"),
       this.watched(el("div.given", {}, ...(hunks.length ? [diffLines(visible(unified(hunks)))] : shown(given, title)))),
       el("p.to-end", {}, l10n.t("Scroll to the end of what is asked to allow it.")),
       typeof why === "string" && el("p.why", {}, visible(why)),

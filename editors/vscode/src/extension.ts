@@ -7,7 +7,6 @@ import { Daemon } from "./daemon";
 import { showMeter } from "./views/meter";
 import { archiveSession, exportSession, fork, handOff, importSession, openSession, switchOption } from "./moving";
 import { openFromElsewhere, syncSessions } from "./views/remotes";
-import { askPermission } from "./views/permission";
 import { Previews } from "./views/texts";
 import { redo, rollBack } from "./rollback";
 import { Sessions } from "./sessions";
@@ -41,7 +40,6 @@ export function activate(context: ExtensionContext): void {
     previews,
     ...showMeter(daemon, sessions),
     ...registerCommands(context, daemon, sessions, previews, start),
-    daemon.onPermission(askPermission),
     daemon.onState(({ state }) => {
       void commands.executeCommand("setContext", "sidecar.noDaemon", state === "failed");
       if (state === "ready") void resume(daemon, sessions);

@@ -179,6 +179,35 @@ await play(desk, {
     await asked("story.md").waitFor({ state: "detached" });
   },
 
+  async "one of a session that is left waits in the chat, by its name, and is read before it is allowed"() {
+    const chat = await desk.view("chat");
+    await chat.locator(".working").waitFor({ state: "hidden" });
+    const command = `echo left${"\\n".repeat(60)}touch left.txt`;
+    await desk.say(chat, `call shell {"command": "${command}"}`);
+    await chat.locator(".question.unread").waitFor();
+    assert.equal(await chat.locator(".question .where").textContent(), "");
+    await desk.run("New Session");
+    await chat.getByText("Another session: ").waitFor();
+    await desk.until("its name", async () => /^Another session: call shell/.test(await chat.locator(".question .where").textContent()));
+    await desk.picture("left");
+    await page.keyboard.press("Enter");
+    const allow = chat.getByRole("button", { name: "Allow once" });
+    assert.equal(await allow.isEnabled(), false);
+    await chat.locator(".question pre.command").evaluate((text) => text.scrollTo(0, text.scrollHeight));
+    await chat.locator(".question button:enabled", { hasText: "Allow once" }).click();
+    await desk.until("what was allowed", () => existsSync(join(given.workspace, "left.txt")));
+    assert.equal(await page.locator(".monaco-dialog-box").count(), 0);
+  },
+
+  async "a change of blanks at the edge of a line is told by the diff's title"() {
+    const chat = await desk.view("chat");
+    await desk.say(chat, 'call edit_file {"path": "story.md", "oldText": "On day 7 Anna", "newText": "  On day 7 Anna"}');
+    await desk.tab("story.md: may this be changed? Blanks at lines' edges change, too").waitFor();
+    await chat.locator(".question button:enabled").first().waitFor();
+    await chat.getByRole("button", { name: "Reject", exact: true }).click();
+    await asked("story.md").waitFor({ state: "detached" });
+  },
+
   async "whoever rejects from the chat types on there"() {
     const chat = await desk.view("chat");
     await chat.locator(".working").waitFor({ state: "hidden" });

@@ -1,21 +1,27 @@
-/** The questions of this window's session: in the chat, an edit in the editor's diff too, and while the chat is hidden by notifications. */
+/** The questions of this window's sessions: in the chat, an edit in the editor's diff too, and while the chat is hidden by notifications. */
 
 import { basename } from "node:path";
 import type { SessionRequestPermissionParams } from "sidecar-protocol";
 import { type CancellationToken, commands, type Disposable, l10n, Uri, window } from "vscode";
+import type { Daemon } from "../daemon";
+import type { Sessions } from "../sessions";
+import { sendTurn } from "../turns";
 import { current, Texts } from "./texts";
-import { type Hunk, sidesOf } from "./hunks";
+import { changesEdges, type Hunk, sidesOf } from "./hunks";
 import type { Question } from "./messages";
 import { inform } from "./notify";
 import { isShort, isWhole, notice } from "./permission";
-import { visible } from "./visible";
+import { cut, visible } from "./visible";
 
 const SCHEME = "sidecar-question";
 /** Milliseconds after a question came or went until a key or a link answers one: nobody allows what just came instead of another. */
 const SEEN = 500;
+/** Letters of another session's title. */
+const MOST_NAMED = 60;
 
 interface Waiting {
-  question: Question;
+  question: Omit<Question, "session">;
+  sessionId: string;
   answer: (optionId: string | undefined) => void;
   /** Take its notification away. */
   unnotify?: () => void;
@@ -29,8 +35,10 @@ export class Asking extends Texts {
   private moved = 0;
   private hidden = true;
 
-  /** `changed` is called with what waits; `words` takes what the agent is to be told. */
-  constructor(private readonly changed: (questions: Question[]) => void, private readonly words: (text: string) => Promise<unknown>) {
+  private readonly names = new Map<string, string>();
+
+  /** `changed` is called with what waits. */
+  constructor(private readonly daemon: Daemon, private readonly sessions: Sessions, private readonly changed: (questions: Question[]) => void) {
     super(SCHEME);
   }
 
@@ -47,7 +55,7 @@ export class Asking extends Texts {
   }
 
   /** Ask; the first answer counts, wherever it is given. */
-  ask({ toolCall, options }: SessionRequestPermissionParams, token: CancellationToken): Promise<string | undefined> {
+  ask({ sessionId, toolCall, options }: SessionRequestPermissionParams, token: CancellationToken): Promise<string | undefined> {
     this.asked += 1;
     const id = this.asked;
     return new Promise((done) => {
@@ -59,7 +67,7 @@ export class Asking extends Texts {
         this.tell();
         done(optionId);
       };
-      this.waiting.set(id, { question: { id, toolCall, options }, answer });
+      this.waiting.set(id, { question: { id, toolCall, options }, sessionId, answer });
       token.onCancellationRequested(() => answer(undefined));
       this.tell();
       // What stands whole in a diff may be allowed by a notification, too.
@@ -80,7 +88,7 @@ export class Asking extends Texts {
     if (text === undefined) return;
     if (!this.waiting.has(id)) return void inform(l10n.t("Sidecar: this question is answered or withdrawn already."));
     one.answer(option.optionId);
-    if (text.trim()) await this.words(text.trim());
+    if (text.trim()) await this.send(one.sessionId, text.trim());
   }
 
   /** Show an edit in the editor's diff; whoever is elsewhere stays there. */
@@ -95,7 +103,9 @@ export class Asking extends Texts {
     if (one.sides) await this.close(one.sides[1]);
     one.sides = sides;
     const name = visible(basename(first.path));
-    await commands.executeCommand("vscode.diff", ...sides, l10n.t("{0}: may this be changed?", name), { preview: false, preserveFocus });
+    const title = l10n.t("{0}: may this be changed?", name);
+    const edges = changesEdges(blocks) ? ` ${l10n.t("Blanks at lines' edges change, too")}` : "";
+    await commands.executeCommand("vscode.diff", ...sides, title + edges, { preview: false, preserveFocus });
     if (!this.waiting.has(id)) await this.close(sides[1]);
   }
 
@@ -117,15 +127,40 @@ export class Asking extends Texts {
   tell(): void {
     this.moved = Date.now();
     void commands.executeCommand("setContext", "sidecar.asked", this.waiting.size > 0);
-    this.changed([...this.waiting.values()].map(({ question }) => question));
+    this.changed([...this.waiting.values()].map((one) => this.told(one)));
+  }
+
+  private told({ question, sessionId }: Waiting): Question {
+    return { ...question, session: this.named(sessionId) };
+  }
+
+  /** What another session is called; its id until that is known. */
+  private named(sessionId: string): string {
+    if (sessionId === this.sessions.current) return "";
+    if (!this.names.has(sessionId)) {
+      this.names.set(sessionId, sessionId);
+      const learn = async () => {
+        const { sessions } = await this.daemon.request("session/list", {});
+        for (const { sessionId: id, title, cwd } of sessions) this.names.set(id, [cut(title, MOST_NAMED) || id, ...(cwd === this.sessions.cwd ? [] : [cwd])].join(" — "));
+        this.tell();
+      };
+      void learn().catch(() => undefined);
+    }
+    return this.names.get(sessionId) ?? sessionId;
+  }
+
+  /** Have the agent of a session told something. */
+  private async send(sessionId: string, text: string): Promise<void> {
+    if (sessionId === this.sessions.current) await sendTurn(this.daemon, this.sessions, { text, pictures: [] });
+    else await this.daemon.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
   }
 
   private notifyHidden(): void {
     if (!this.hidden) return;
     for (const one of this.waiting.values()) {
-      const { id, toolCall, options } = one.question;
+      const { id, options } = one.question;
       const link = (optionId: string) => `command:sidecar.answer?${encodeURIComponent(JSON.stringify([id, options.findIndex((option) => option.optionId === optionId)]))}`;
-      one.unnotify ??= notice(toolCall, options, one.sides !== undefined, link, () => void commands.executeCommand("sidecar.chat.focus"));
+      one.unnotify ??= notice(this.told(one), one.sides !== undefined, link, () => void commands.executeCommand("sidecar.chat.focus"));
     }
   }
 
@@ -157,7 +192,8 @@ export class Asking extends Texts {
 
   private byKey(kind: "allow_once" | "allow_always"): void {
     const one = this.meant;
-    // In the chat a long input is read by scrolling; an edit has its diff in front.
+    // In the chat a long input is read by scrolling; of an edit the diff is to be in sight.
+    if (one?.sides && !this.seen(one.sides[1])) return void this.open(one.question.id);
     if (!one || !(one.sides || isShort(one.question.toolCall))) return void commands.executeCommand("sidecar.chat.focus");
     // What holds for more than a tool, as trust of a folder, is no answer to give by habit.
     const about = one.question.toolCall._meta?.["sidecar"] as { question?: string } | undefined;

@@ -7,7 +7,6 @@ import type { Previews } from "./texts";
 import { editMessage } from "../rollback";
 import { Asking } from "./asking";
 import { recalledBlocks, UnseenParts } from "./context/unseen";
-import { askPermission } from "./permission";
 import type { Sessions } from "../sessions";
 import { applyBlock, blocks, insert, sendTurn } from "../turns";
 import { Diffs } from "./diffs";
@@ -53,9 +52,7 @@ export function registerChat(context: ExtensionContext, daemon: Daemon, sessions
     daemon.onState(({ message }) => chat.state(message)),
     daemon.onNotification("session/retrying", (retrying) => retrying.sessionId === sessions.current && chat.post({ type: "retrying", retrying })),
     daemon.onNotification("session/changed", ({ sessionId, cause }) => sessionId === sessions.current && chat.changed(cause)),
-    daemon.onPermission((params, token) => {
-      return params.sessionId === sessions.current ? chat.asking.ask(params, token) : askPermission(params, token);
-    }),
+    daemon.onPermission((params, token) => chat.asking.ask(params, token)),
   );
 }
 
@@ -91,7 +88,7 @@ class Chat implements WebviewViewProvider {
   ) {
     this.diffs = new Diffs(daemon, sessions);
     this.reviews = new Reviews(daemon, sessions, previews);
-    this.asking = new Asking((questions) => this.ask(questions), (text) => sendTurn(daemon, sessions, { text, pictures: [] }));
+    this.asking = new Asking(daemon, sessions, (questions) => this.ask(questions));
     this.unseen = new UnseenParts(daemon, sessions, (parts) => this.post({ type: "unseen", parts }));
     this.kept = context.workspaceState.get<Kept>(KEPT) ?? { text: "", pictures: [], sent: [] };
   }
@@ -121,6 +118,7 @@ class Chat implements WebviewViewProvider {
     this.gathered = [];
     this.meter = undefined;
     this.post({ type: "session", sessionId });
+    this.asking.tell();
   }
 
   /** The history came, or the options changed. */

@@ -52,3 +52,13 @@ function lines(old: string[], now: string[]): string {
   const middle = signed("-", old.slice(head, old.length - tail)) + signed("+", now.slice(head, now.length - tail));
   return signed(" ", old.slice(0, head)) + middle + signed(" ", old.slice(old.length - tail));
 }
+
+/** Whether lines change by blanks at their edges alone, which the editor's diff marks only if the user wishes. */
+export function changesEdges(hunks: Hunk[]): boolean {
+  const lines = (text: string | null | undefined) => (text ?? "").split("\n");
+  return hunks.some(({ oldText, newText }) => {
+    const before = new Set(lines(oldText));
+    const trimmed = new Set([...before].map((line) => line.trim()));
+    return lines(newText).some((line) => line.trim() && !before.has(line) && trimmed.has(line.trim()));
+  });
+}

@@ -17,6 +17,8 @@ export interface Question {
   id: number;
   toolCall: PermissionToolCall;
   options: PermissionOption[];
+  /** What the session is called, unless it is the one that is shown. */
+  session: string;
 }
 
 /** A change of a file, to be opened as a diff. Without `diff` it is asked for. */
