@@ -199,6 +199,13 @@ def test_a_question_leaves_out_no_value_that_another_one_holds(
     assert '  "note": "echo"' in window.questions[0].splitlines()
 
 
+def test_a_long_number_is_asked_about_as_it_is_sent(start: Start, workspace: Path) -> None:
+    """Most editors' JSON has doubles alone."""
+    window = Window(start, workspace)
+    window.do("send", 'call shell {"command": "echo x", "note": 1234567890123456789}')
+    assert '  "note": "1234567890123456789"' in window.questions[0].splitlines()
+
+
 def test_a_long_command_is_read_page_by_page_before_it_is_allowed(
     start: Start, workspace: Path
 ) -> None:

@@ -13,6 +13,8 @@ DEEPEST: Final = 100
 """Nesting; more would overflow the stack of whoever walks it."""
 MOST_INNER: Final = 1_000_000
 """Lists and objects in one text. An empty one takes three letters, and seventy bytes of memory."""
+MOST_DIGITS: Final = 14
+"""Digits of a number that Neovim writes; JavaScript reads some fifteen."""
 FAULTS: Final = 100
 """Unreadable objects of a reply, after which no more are expected."""
 _SHOWN = 20
@@ -36,6 +38,25 @@ def to_json(value: Json) -> str:
     Escapes are minimal: escaped lone surrogates would come back joined.
     """
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def legible_numbers(value: Json) -> Json:
+    """Gives numbers of over `MOST_DIGITS` as text: editors read them as others, and show those."""
+    match value:
+        case bool():
+            return value
+        case int() | float() if len(_digits(value)) > MOST_DIGITS:
+            return str(value)
+        case list():
+            return [legible_numbers(one) for one in value]
+        case dict():
+            return {name: legible_numbers(one) for name, one in value.items()}
+        case _:
+            return value
+
+
+def _digits(number: float) -> str:
+    return re.sub(r"e.*|\D", "", str(number)).lstrip("0")
 
 
 class TooMuch(ValueError):

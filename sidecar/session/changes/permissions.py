@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.core.text.json_text import legible_numbers
 from sidecar.tools.access import asked_each_time, edit_of, read_of
 from sidecar.tools.builtin_tools import BUILTIN, BY_NAME
 from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules, decide, remember
@@ -146,7 +147,7 @@ class Permissions:
             "title": asked.title,
             "kind": spec.kind,
             "status": "pending",
-            "rawInput": call.input,
+            "rawInput": legible_numbers(call.input),
             "_meta": {"sidecar": about},
         }
         chosen = await ask(question, asked.options)

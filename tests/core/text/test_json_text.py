@@ -6,7 +6,15 @@ import math
 import pytest
 
 from sidecar.core.parts import Json
-from sidecar.core.text.json_text import TooMuch, is_deep, plain, read, read_all, strings
+from sidecar.core.text.json_text import (
+    TooMuch,
+    is_deep,
+    legible_numbers,
+    plain,
+    read,
+    read_all,
+    strings,
+)
 
 DEEPEST, MOST_INNER = 100, 1_000_000
 """What the figures are that bundles and messages were made within."""
@@ -72,3 +80,13 @@ def test_the_text_in_an_input_is_found_at_any_depth_in_its_order() -> None:
     assert list(strings(given)) == ["one", "two", "three", "four"]
     assert list(strings("raw")) == ["raw"]
     assert list(strings(None)) == []
+
+
+def test_numbers_that_editors_read_as_others_are_shown_as_text() -> None:
+    given: Json = {"id": 1234567890123456789, "of": [-(10**14), 10**13, 1.5, 0.1, True, "1" * 20]}
+    assert legible_numbers(given) == {
+        "id": "1234567890123456789",
+        "of": ["-100000000000000", 10**13, 1.5, 0.1, True, "1" * 20],
+    }
+    assert legible_numbers(0.1234567890123456) == "0.1234567890123456"
+    assert legible_numbers(1e300) == 1e300
