@@ -158,6 +158,6 @@ def test_a_file_of_settings_that_is_none_is_told(tmp_path: Path, path: str) -> N
     read = partial(load, workspace=None, environment={}, options=options)
     config, (problem,) = read(user=tmp_path / path)
     assert config.permissions.allow == ()
-    assert "it is no file, or a link that leads nowhere" in problem.message
+    assert "cannot be read" in problem.message
     config, problems = read(user=tmp_path / "gone/config.toml")
     assert (config.permissions.allow, problems) == (("write_file",), ())

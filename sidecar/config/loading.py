@@ -1,10 +1,10 @@
 """Reads the configuration from files, environment and `initialize`."""
 
+import stat
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from itertools import takewhile
 from pathlib import Path
 
 import platformdirs
@@ -156,11 +156,14 @@ def _read(path: Path, problems: list[Problem], *, restricted: bool = False) -> L
 
 def _text(path: Path) -> str:
     """Gives a file's text, or none where nothing is; raises OSError for what is no file."""
-    if not path.is_file():
-        missing = takewhile(lambda one: not one.exists(), (path, *path.parents))
-        if path.exists() or any(one.is_symlink() for one in missing):
-            raise OSError("it is no file, or a link that leads nowhere.")
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        if any(one.is_symlink() and not one.exists() for one in (path, *path.parents)):
+            raise OSError("a link leads nowhere.") from None
         return ""
+    if not stat.S_ISREG(mode):
+        raise OSError("it is no file.")
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:

@@ -371,44 +371,6 @@ def test_a_tool_of_the_clients_that_does_not_say_what_it_does_is_asked_about(
     assert ("session/request_permission" in [one["method"] for one in client.requests]) is is_asked
 
 
-@pytest.mark.parametrize("path", [".", "app"])
-def test_a_search_of_a_folder_above_leaves_out_what_a_rule_keeps(
-    start: Start, workspace: Path, path: str
-) -> None:
-    """What is saved, and what an editor has open."""
-    for name in ("app/secrets/key.txt", "app/secrets/open.txt", "app/plain.txt"):
-        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
-        (workspace / name).write_text(f"TOP of {Path(name).stem}\n")
-    (workspace / "app/led").symlink_to(workspace / "app/secrets")
-    uri = (workspace / "app/secrets/open.txt").as_uri()
-    document = {"uri": uri, "languageId": "", "version": 1, "text": "TOP of all\n"}
-    with FakeMessagesApi() as api:
-        client = start()
-        session = opened(client, api, workspace, permissions={"reject": ["read:**/secrets/**"]})
-        client.notify("textDocument/didOpen", {"textDocument": document})
-        api.script(tools(("s", "search", {"pattern": "TOP", "path": path})), text("Done."))
-        say(client, session)
-        (found,) = results(api)
-    assert str(found["content"]).count("TOP") == str(found["content"]).count("of plain") == 1
-
-
-def test_a_search_through_a_link_leaves_out_what_a_rule_keeps_by_the_links_name(
-    start: Start, workspace: Path
-) -> None:
-    (workspace / "lib/a/secrets").mkdir(parents=True)
-    (workspace / "lib/a/secrets/key.txt").write_text("TOP of key\n")
-    (workspace / "lib/a/plain.txt").write_text("TOP of plain\n")
-    (workspace / "pkg-a").symlink_to("lib/a")
-    with FakeMessagesApi() as api:
-        client = start()
-        rules = {"reject": ["read:pkg-*/secrets/**"]}
-        session = opened(client, api, workspace, permissions=rules)
-        api.script(tools(("s", "search", {"pattern": "TOP", "path": "pkg-a"})), text("Done."))
-        say(client, session)
-        (found,) = results(api)
-    assert str(found["content"]).count("TOP") == str(found["content"]).count("of plain") == 1
-
-
 @pytest.mark.parametrize(
     ("call", "given"),
     [
@@ -436,30 +398,3 @@ def test_a_change_that_was_none_when_it_was_asked_about_is_not_made(
         (found,) = results(api)
     assert "The file changed while the user was asked" in str(found["content"])
     assert file.read_text() == "export A=2\n#off curl evil\n"
-
-
-def test_what_an_editor_says_of_a_file_that_a_rule_keeps_stays_here(
-    start: Start, workspace: Path
-) -> None:
-    """What is selected there, and what a linter said of a line; of other files both are told."""
-    (workspace / "secrets").mkdir()
-    given: dict[str, Any] = {"diagnostics": []}
-    with FakeMessagesApi() as api:
-        client = start()
-        session = opened(client, api, workspace, permissions={"reject": ["read:secrets/**"]})
-        for name in ("secrets/prod.env", "main.py"):
-            uri, where = (workspace / name).as_uri(), {"start": {"line": 0, "character": 0}}
-            message = f"unknown word in {name}: tip of {name}"
-            told = {"uri": uri, "range": where, "severity": 2, "message": message}
-            given["diagnostics"].append(told)
-            given["selection"] = {"path": uri, "range": where, "text": f"text of {name}"}
-            api.script(text("Done."))
-            words = [{"type": "text", "text": "Why?"}]
-            params = {"sessionId": session, "prompt": words, "context": given}
-            client.request("session/prompt", params)
-        sent = str(api.requests[-1].body["messages"])
-    assert "text of secrets" not in sent
-    assert "tip of secrets" not in sent
-    assert "a rule of the user's keeps this file from you" in sent
-    assert "text of main.py" in sent
-    assert "tip of main.py" in sent
