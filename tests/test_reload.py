@@ -108,6 +108,17 @@ def test_a_key_that_is_unknown_keeps_nothing_back() -> None:
     assert result.told[-1].endswith("Did you mean `keep_alive`?")
 
 
+@pytest.mark.parametrize(
+    "permissions", [{"deny": ["edit"]}, {"edit": "ask"}, {"edit": "deny"}, {"rejekt": ["edit"]}]
+)
+def test_what_is_no_rule_takes_no_rejecting_rule_away(permissions: dict[str, object]) -> None:
+    """Answers by "always" would go on, and allow what was forbidden."""
+    settings = CurrentSettings.of(resolve([Layer("user", {"permissions": {"reject": ["edit"]}})]))
+    told = settings.take(resolve([Layer("user", {"permissions": permissions})]))
+    assert settings.config.permissions.reject == ("edit",)
+    assert "The settings stay as they were. user: permissions." in told.told[0]
+
+
 def test_nothing_changed_and_nothing_is_told() -> None:
     assert after() == Reloaded(BEFORE, ())
     assert reloaded(Config(), Config(), ()).told == ()

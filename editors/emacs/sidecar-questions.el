@@ -285,7 +285,7 @@ ABOUT is what the daemon lists of its session, if the chat has another."
       (set-window-point window (car place)))))
 
 (defun sidecar-questions--shown-in (question chat)
-  "Give the window, if any, beginning and end of what shows QUESTION of CHAT."
+  "Give the window, if any, and the beginning and end of QUESTION of CHAT."
   (let* ((id (sidecar-question-id question))
          (diff (get-buffer (sidecar-questions--diff-name id)))
          (place (gethash (format "question %s" id)
@@ -311,7 +311,8 @@ ABOUT is what the daemon lists of its session, if the chat has another."
       (set-window-start window (point)))))
 
 (defun sidecar-questions--options (question turn left)
-  "Give the options of QUESTION by name, TURN before, unless nil; those that allow unless LEFT."
+  "Give the options of QUESTION by name, with TURN before, if any.
+Those that allow are left out if there is something LEFT to read."
   (append
    (and turn (list (cons turn 'turn)))
    (cl-loop for option across (plist-get (sidecar-question-params question) :options)

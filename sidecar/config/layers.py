@@ -67,6 +67,21 @@ class Problem:
     text: str = field(default="", repr=False, compare=False)
     theirs: bool = False
 
+    @property
+    def hides_rules(self) -> bool:
+        """Whether rejecting rules of the user's may be among what cannot be used."""
+        if self.theirs:
+            return False
+        name = snake(self.path)
+        table, _, rule = name.partition(".")
+        if not self.unknown:
+            return name in ("", "permissions", "permissions.reject")
+        # `deny` and `"shell:rm *" = "ask"` are no rules, and a table of another name has none.
+        if table == "permissions":
+            return bool(rule) and name not in SETTINGS
+        known = table in TABLES or table in SETTINGS
+        return not known and bool(get_close_matches(table, ("permissions", "reject")))
+
     def __str__(self) -> str:
         line = line_of(self.text, self.path)
         where = self.where if line is None else f"{self.where}:{line}"

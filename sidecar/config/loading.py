@@ -4,14 +4,13 @@ import stat
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
 import platformdirs
 
-from sidecar.config.layers import Layer, LayerKind, Problem, Resolved, merge, resolve, snake
+from sidecar.config.layers import Layer, LayerKind, Problem, Resolved, merge, resolve
 from sidecar.config.provider_settings import with_keys
-from sidecar.config.settings import SETTINGS, TABLES, Config
+from sidecar.config.settings import Config
 from sidecar.core.errors import BadRequest
 
 OPTIONS = "initializationOptions"
@@ -92,31 +91,16 @@ def resolve_all(
     providers = with_keys(resolved.config.providers, environment)
     config = replace(resolved.config, providers=providers)
     problems = (*unread, *resolved.problems)
-    if config.permissions.allow and any(map(_hides_rules, problems)):
+    if config.permissions.allow and any(problem.hides_rules for problem in problems):
         # What is missing may be the rule against the very call that another one allows.
         config = replace(config, permissions=replace(config.permissions, allow=()))
         problems = tuple(map(_with_consequence, problems))
     return Resolved(config, resolved.origins, problems)
 
 
-def _hides_rules(problem: Problem) -> bool:
-    """Whether rejecting rules of the user's may be among what cannot be read."""
-    if problem.theirs:
-        return False
-    name = snake(problem.path)
-    table, _, rule = name.partition(".")
-    if not problem.unknown:
-        return name in ("", "permissions", "permissions.reject")
-    # `deny` and `"shell:rm *" = "ask"` are no rules, and a table of another name has none.
-    if table == "permissions":
-        return bool(rule) and name not in SETTINGS
-    known = table in TABLES or table in SETTINGS
-    return not known and bool(get_close_matches(table, ("permissions", "reject")))
-
-
 def _with_consequence(problem: Problem) -> Problem:
     said = f"{problem.message} A daemon that starts with this has no rule that allows."
-    return replace(problem, message=said) if _hides_rules(problem) else problem
+    return replace(problem, message=said) if problem.hides_rules else problem
 
 
 def _trusts(config: Config, trusted: Callable[[Config], bool] | None) -> bool:

@@ -32,11 +32,11 @@ class Reloaded:
 def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Reloaded:
     """Applies changes that need no restart.
 
-    An unusable value or unreadable file keeps the old configuration, but adds new rejecting rules,
-    as a folder may be trusted meanwhile. An unusable value in a workspace's file keeps the file's
-    old rejecting rules.
+    An unusable value, what is no rule, or an unreadable file keeps the old configuration, but adds
+    new rejecting rules, as a folder may be trusted meanwhile. An unusable value in a workspace's
+    file keeps the file's old rejecting rules.
     """
-    wrong = [problem for problem in problems if not problem.unknown]
+    wrong = [problem for problem in problems if problem.hides_rules or not problem.unknown]
     both = tuple(dict.fromkeys((*before.permissions.reject, *after.permissions.reject)))
     if any(not problem.theirs for problem in wrong):
         said = " ".join(str(problem) for problem in problems)
