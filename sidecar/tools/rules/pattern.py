@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
+from posixpath import normpath
 
+from sidecar.core.text.visible import plain_path
 from sidecar.tools.rules.shell_words import STAR
 
 MOST_FOLDERS = 7
@@ -14,6 +17,7 @@ def literal(text: str) -> str:
     return re.sub(r"[\\*]", r"\\\g<0>", text)
 
 
+@lru_cache(maxsize=1024)
 def with_stars(pattern: str) -> str:
     """Writes `STAR` for `*`, and escaped characters as themselves."""
     found = re.findall(r"\\[\\*]|\*+|.", pattern.replace(STAR, ""), re.DOTALL)
@@ -49,7 +53,15 @@ def climbs(pattern: str, word: str) -> bool:
     return ".." in re.split(r"[/=:,\s]", f"{word}/{behind}")
 
 
-def without_folders(pattern: str) -> Iterator[str]:
+@lru_cache(maxsize=512)
+def rejected_paths(pattern: str) -> tuple[str, ...]:
+    """Gives the forms of a rejecting rule's path, to be compared with plain paths."""
+    # Some disks find `A` as `a`.
+    forms = (plain_path(normpath(with_stars(one))) for one in _without_folders(pattern))
+    return tuple(dict.fromkeys(forms))
+
+
+def _without_folders(pattern: str) -> Iterator[str]:
     """Yields `src/x` of `src/**/x`, too."""
     pieces = re.sub(r"/(?:\*{2,}/)+", "/**/", pattern).split("/**/")
     pieces[MOST_FOLDERS:] = ["/**/".join(pieces[MOST_FOLDERS:])] * (len(pieces) > MOST_FOLDERS)

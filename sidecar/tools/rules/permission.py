@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import field, replace
 from functools import lru_cache
-from posixpath import normpath
 from typing import TypeAlias, get_args
 
 from sidecar.core.dataclass import dataclass
@@ -33,10 +32,10 @@ from sidecar.tools.rules.pattern import (
     climbs,
     fits,
     literal,
+    rejected_paths,
     stands_for,
     upward,
     with_stars,
-    without_folders,
 )
 from sidecar.tools.rules.rejecting import hits, may_hit
 from sidecar.tools.rules.runs_later import runs_later_as
@@ -336,8 +335,7 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
         return False
     if access.command or not pattern:
         return not pattern or hits(with_stars(pattern), _spellings(access))
-    # Some disks find `A` as `a`.
-    ways = {plain_path(normpath(with_stars(one))) for one in without_folders(pattern)}
+    ways = rejected_paths(pattern)
     names = {plain_path(name) for name in (*access.paths, *access.shown, *access.spelt)}
     # Who lists or searches a folder sees all that `secrets/**` forbids.
     wholes = {way.removesuffix(f"/{STAR}") for way in ways}
