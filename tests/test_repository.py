@@ -291,6 +291,7 @@ GROWING = {
     "observe/observer.py: deque": "taken out four times a second",
     "replay/importers/recognition.py: cache": "gives one value",
     "replay/importers/own_store.py: deque": "the rewrites of one session, which is read whole",
+    "session/changes/permissions.py: cache": "goes with its message",
     "session/log/log_slices.py: deque": "a slice of a log, by `store/content/slices`",
     "session/log/log_fold.py: cache": "gives one value",
     "session/rollback/file_restore.py: cache": "lives as long as one plan",

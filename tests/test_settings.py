@@ -1,5 +1,6 @@
 """Every setting is documented, and does what the documents say."""
 
+import os
 import re
 import tomllib
 from functools import partial
@@ -10,7 +11,7 @@ import pytest
 from sidecar.config import Config
 from sidecar.config.document import sample
 from sidecar.config.layers import Layer, merge, resolve
-from sidecar.config.loading import VARIABLES, load
+from sidecar.config.loading import VARIABLES, load, resolve_all
 from sidecar.config.settings import SETTINGS, TABLES
 from tests.settings_proved import PROVED
 
@@ -159,5 +160,14 @@ def test_a_file_of_settings_that_is_none_is_told(tmp_path: Path, path: str) -> N
     config, (problem,) = read(user=tmp_path / path)
     assert config.permissions.allow == ()
     assert "cannot be read" in problem.message
-    config, problems = read(user=tmp_path / "gone/config.toml")
-    assert (config.permissions.allow, problems) == (("write_file",), ())
+    (tmp_path / "none").symlink_to(os.devnull)
+    for path in ("gone/config.toml", "none"):
+        config, problems = read(user=tmp_path / path)
+        assert (config.permissions.allow, problems) == (("write_file",), ())
+
+
+@pytest.mark.parametrize("name", ["version", "projects", "session", "select", "object", "direct"])
+def test_an_unknown_setting_of_another_name_forbids_nothing(name: str) -> None:
+    options = {name: 1, "permissions": {"allow": ["write_file"]}}
+    config = resolve_all(workspace=None, environment={}, options=options, user=Path(os.devnull))
+    assert config.config.permissions.allow == ("write_file",)

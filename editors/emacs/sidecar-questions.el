@@ -323,7 +323,7 @@ Those that allow are left out if there is something LEFT to read."
   "Ask for an option of QUESTION of CHAT, of which pages were TURNED.
 Those that allow come once it has been shown to its end."
   (cl-destructuring-bind (window start end) (sidecar-questions--shown-in question chat)
-    (let* ((left (and window (sidecar-questions--left window end)))
+    (let* ((left (and window end (sidecar-questions--left window end)))
            ;; Whoever turns pages by one key allows nothing by it.
            (turn (cond (left "Read on") (turned "Read again")))
            (options (sidecar-questions--options question turn left))
@@ -334,7 +334,7 @@ Those that allow come once it has been shown to its end."
                        ;; What is chosen from may have covered some of it.
                        (add-hook 'minibuffer-exit-hook
                                  (lambda ()
-                                   (when window
+                                   (when (and window end)
                                      (setq left (sidecar-questions--left window end))))
                                  nil t))
                    (completing-read

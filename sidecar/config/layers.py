@@ -80,7 +80,7 @@ class Problem:
         if table == "permissions":
             return bool(rule) and name not in SETTINGS
         known = table in TABLES or table in SETTINGS
-        return not known and bool(get_close_matches(table, ("permissions", "reject")))
+        return not known and bool(get_close_matches(table, ("permissions", "reject"), cutoff=0.8))
 
     def __str__(self) -> str:
         line = line_of(self.text, self.path)
@@ -212,6 +212,8 @@ def _keeps_providers(model: str, own: Mapping[str, object]) -> bool:
 def _unknown(given: _Given) -> str:
     if given.name.startswith("permissions.") and given.value == "ask":
         return 'is asked about only where no rule allows it: "ask" limits no wider rule.'
+    if given.name == "permissions.deny" or given.value == "deny":
+        return "is no rule: those that reject stand in `reject`, or have the value `reject`."
     in_camel = given.path != given.name
     near = get_close_matches(given.name, (*SETTINGS, *TABLES), n=1, cutoff=0.7)
     if not near:

@@ -1,5 +1,6 @@
 """Reads the configuration from files, environment and `initialize`."""
 
+import os
 import stat
 import tomllib
 from collections.abc import Callable, Mapping
@@ -145,6 +146,8 @@ def _text(path: Path) -> str:
     except (FileNotFoundError, NotADirectoryError):
         if any(one.is_symlink() and not one.exists() for one in (path, *path.parents)):
             raise OSError("a link leads nowhere.") from None
+        return ""
+    if os.path.realpath(path) == os.devnull:
         return ""
     if not stat.S_ISREG(mode):
         raise OSError("it is no file.")

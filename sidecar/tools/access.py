@@ -32,6 +32,7 @@ from sidecar.workspace.paths import (
     printable,
     roots_above,
     spelt_names,
+    ways_to,
 )
 from sidecar.workspace.variables import naming
 
@@ -177,8 +178,10 @@ def _writing(
     linked |= set(shown if folder != root else ())
     if one := next(_special_folders(reals, shown, linked, root), ""):
         why = f"lies in {one}, which is hidden or has files that run later"
-    elif _has_settings(reals if found.kind == "edit" else [*reals, _reached(root)]):
+    elif _has_settings(reals):
         why = "has your own settings"
+    elif found.kind != "edit" and _has_settings([_reached(root), _reached(Path(folder))]):
+        why = "lies among your own settings"
     elif found.kind != "edit" and any(map(in_git, inside)):
         # An edit there is refused.
         why = "belongs to git"
@@ -213,12 +216,14 @@ def _marked_above(folder: Path, root: Path, marks: tuple[str, ...]) -> tuple[Pat
 
 
 def _has_settings(reals: list[Path]) -> bool:
-    return any(map(Path(os.path.realpath(user_file())).is_relative_to, reals))
+    ways = [Path(way) for way in (*ways_to(user_file()), os.path.realpath(user_file()))]
+    return any(way.is_relative_to(real) for way in ways for real in reals)
 
 
-def _reached(root: Path) -> Path:
-    """The repository that git changes as a whole, or the workspace."""
-    return next((up for up in (root, *root.parents) if os.path.lexists(up / ".git")), root)
+def _reached(folder: Path) -> Path:
+    """The repository that git changes as a whole, or the folder."""
+    real = Path(os.path.realpath(folder))
+    return next((up for up in (real, *real.parents) if os.path.lexists(up / ".git")), real)
 
 
 def _named_by_variable(reals: list[Path], cwd: Path, variables: Mapping[str, str]) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from difflib import unified_diff
-from itertools import cycle
 
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.core.prompt.meter import Meter
@@ -108,17 +107,17 @@ class PlainEditor(ThroughClient):
         """Offers what allows once all pages were seen; raises ClientFailed."""
         names = {option.name: option.option_id for option in options}
         refusals = tuple(one.name for one in options if one.kind.startswith("reject"))
-        if len(pages) == 1:
-            chosen = await self.choose(pages[0], tuple(names))
-            return None if chosen is None else names[chosen]
-        for number, page in cycle(enumerate(pages, 1)):
-            question = f"{page}\n[page {number} of {len(pages)}]"
-            # Whoever turns pages by one key meets nothing in its place that allows.
-            answers = (AGAIN, *names) if number == len(pages) else (NEXT, *refusals)
+        number = 0
+        while True:
+            at_end, question, answers = number == len(pages) - 1, pages[number], tuple(names)
+            if len(pages) > 1:
+                question += f"\n[page {number + 1} of {len(pages)}]"
+                # Whoever turns pages by one key meets nothing in its place that allows.
+                answers = (AGAIN, *names) if at_end else (NEXT, *refusals)
             chosen = await self.choose(question, answers)
             if chosen not in (NEXT, AGAIN):
                 return None if chosen is None else names[chosen]
-        return None
+            number = 0 if at_end else number + 1
 
 
 def _asked(title: str, tool_call: JsonObject) -> list[str]:

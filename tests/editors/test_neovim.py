@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -342,6 +343,18 @@ def test_a_question_is_in_sight_wherever_the_chat_stands(screen: Terminal) -> No
     assert "    echo one; echo two" in screen.wait("4: Always reject")
     screen.type("3\r")
     screen.wait(lambda text: "4: Always reject" not in text)
+
+
+def test_what_was_typed_before_a_question_was_seen_is_no_answer(screen: Terminal) -> None:
+    """In Normal mode, by whoever moves on in a file; Ctrl-C, too."""
+    screen.type(":Sidecar! send run `echo one`\r")
+    screen.wait("this would happen")
+    for keys in ("2j\r", "\x03", "1\r"):
+        screen.type(keys)
+        time.sleep(0.05)
+    shown = screen.wait("Always reject exactly this")
+    screen.type(f"{number(shown, 'Reject')}\r")
+    screen.wait(lambda text: "Always reject exactly this" not in text)
 
 
 @pytest.mark.parametrize("keys", ["\x1b:close\r", "\x1b:resize 1\r"])

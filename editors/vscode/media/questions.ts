@@ -28,24 +28,29 @@ export class Questions {
   constructor(private readonly send: (message: FromChat) => void, private readonly after: () => void) {}
 
   take(questions: Question[]): void {
+    let moves = false;
     const ids = new Set(questions.map(({ id }) => id));
     for (const id of this.shown.keys()) if (!ids.has(id)) this.shown.delete(id);
     for (const question of questions) {
       const drawn = this.shown.get(question.id) ?? this.draw(question);
       const where = drawn.querySelector<HTMLElement>(".where");
-      if (where) where.textContent = question.session && l10n.t("Another session: {0}", visible(question.session));
+      const session = question.session ? l10n.t("Another session: {0}", visible(question.session)) : "";
+      if (where && where.textContent !== session) {
+        where.textContent = session;
+        moves = true;
+      }
       if (this.shown.has(question.id)) continue;
       this.shown.set(question.id, drawn);
       say(l10n.t("Sidecar asks for permission: {0}", visible(question.toolCall.title ?? l10n.t("a tool"))));
     }
-    this.put();
+    this.put(moves);
   }
 
-  private put(): void {
+  private put(moves = false): void {
     const before = [...this.element.children];
     const focused = document.activeElement as HTMLElement | null;
     fill(this.element, ...this.shown.values());
-    if (before.length === this.shown.size && before.every((child) => child.parentNode)) return;
+    if (!moves && before.length === this.shown.size && before.every((child) => child.parentNode)) return;
     clearTimeout(this.settling);
     // What is drawn anew or disabled loses the focus.
     if (this.element.contains(focused)) this.held = focused;

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -96,7 +97,7 @@ class Permissions:
 
         Blocks.
         """
-        rules = self._rejecting
+        rules = Rules(reject=as_called(self._book.rules, self._root).reject)
 
         def is_kept(path: str, shown: str, spelt: tuple[str, ...]) -> bool:
             found = Access(spec.kind, "", paths=(path,), shown=(shown,), spelt=spelt)
@@ -104,18 +105,18 @@ class Permissions:
 
         return is_kept if rules.reject else None
 
-    def keeps(self, path: str) -> bool:
-        """Whether a rule keeps a file from the model. Blocks."""
-        rules = self._rejecting
-        if not rules.reject:
-            return False
-        found = read_of(path, self._root)
-        refused = isinstance(decide(BY_NAME["read_file"], found, rules, trusted=True), Refuse)
-        return bool(found.problem) or refused
+    def keeps(self) -> Callable[[str], bool] | None:
+        """Gives a look by path at what a rule keeps from the model, as `kept_back`. Blocks."""
+        kept = self.kept_back(BY_NAME["read_file"])
+        if kept is None:
+            return None
 
-    @property
-    def _rejecting(self) -> Rules:
-        return Rules(reject=as_called(self._book.rules, self._root).reject)
+        @cache
+        def is_kept(path: str) -> bool:
+            found = read_of(path, self._root)
+            return bool(found.problem) or kept(found.paths[0], found.shown[0], found.spelt)
+
+        return is_kept
 
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool

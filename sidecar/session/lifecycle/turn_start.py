@@ -46,8 +46,8 @@ class TurnStart:
         After StorageFailed the log is as before, so the prompt can be sent again.
         """
         log, before = self.log, self.log.row
-        told, keeps = waiting.request.context, self.permissions.keeps
-        asked = await asyncio.to_thread(without_kept, told, keeps) if told else told
+        told = waiting.request.context
+        asked = await asyncio.to_thread(self._without_kept, told) if told else told
         shown = await self.workspaces.facts(before.cwd, self.trust.granted, asked)
         parts = (*waiting.parts, *await self.news.tell(shown))
         if context := with_news(self.instructions.tell(shown), log.records):
@@ -66,6 +66,10 @@ class TurnStart:
             self.views.forget()
             raise
         return message
+
+    def _without_kept(self, told: JsonObject) -> JsonObject:
+        keeps = self.permissions.keeps()
+        return told if keeps is None else without_kept(told, keeps)
 
     async def foresee(self, blocks: tuple[JsonObject, ...]) -> Message:
         numbers = count()

@@ -205,6 +205,29 @@ def test_settings_of_ones_own_are_asked_about_however_many_names_lie_around(
     assert isinstance(decided("write_file", given, inside, "write_file:other.toml"), Allow)
 
 
+@pytest.mark.parametrize("folder", ["conf", "conf/sidecar"])
+def test_a_link_to_ones_own_settings_is_held_as_they_are(
+    folder: str, home: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As nix and stow make them; also where the command's own folder is that repository."""
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    repository, other = opened(home / "dot", context), opened(home / "proj", context)
+    (home / "dot/.git").mkdir()
+    (home / "store/sidecar").mkdir(parents=True)
+    (home / "store/sidecar/config.toml").write_text("")
+    (home / "dot" / folder).mkdir(parents=True)
+    (home / ".config").symlink_to(home / "dot/conf")
+    if folder == "conf":
+        (home / "dot/conf/sidecar").symlink_to(home / "store/sidecar")
+    else:
+        (home / "dot/conf/sidecar/config.toml").symlink_to(home / "store/sidecar/config.toml")
+    stash: Json = {"command": "git stash"}
+    assert isinstance(decided("shell", stash, repository, "shell:git stash *"), Ask)
+    there: Json = {"command": "git stash", "cwd": str(home / "dot")}
+    assert isinstance(decided("shell", there, other, f"shell@{home}/dot:git stash *"), Ask)
+    assert decided("shell", stash, other, "shell:git stash *") == Allow()
+
+
 @pytest.mark.parametrize("workspace", ["dot", "dot/nvim", "other"])
 def test_commands_that_would_change_ones_own_settings_among_other_files_are_asked_about(
     workspace: str, home: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch

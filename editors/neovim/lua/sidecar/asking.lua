@@ -23,6 +23,16 @@ local function drop_keys()
   return false
 end
 
+--- Waits until a question can have been seen. Ctrl-C, too, is a key that was typed before.
+local function settle()
+  local until_then = vim.loop.now() + SETTLED
+  repeat
+    vim.loop.update_time()
+    pcall(vim.wait, math.max(until_then - vim.loop.now(), 0), drop_keys, 20)
+    vim.loop.update_time()
+  until vim.loop.now() >= until_then
+end
+
 local function next_question()
   if vim.api.nvim_get_mode().mode:find("^[icRtsS\19]") then
     -- What someone is typing, in a terminal too, must not be taken for an answer.
@@ -43,9 +53,10 @@ local function next_question()
   end
   question.before()
   vim.cmd("redraw")
-  vim.wait(SETTLED, drop_keys, 20)
-  if question.withdrawn then
+  settle()
+  if question.withdrawn or question.pid ~= daemon.pid() then
     asked = nil
+    question.after()
     return vim.schedule(next_question)
   end
   local function format(item)
@@ -53,8 +64,9 @@ local function next_question()
   end
   local items = vim.list_extend(vim.list_slice(question.items), #queue > 0 and { LATER } or {})
   local options = { prompt = question.prompt, kind = "sidecar", format_item = format }
-  vim.ui.select(items, options, function(item)
-    asked = nil
+  local answered = false
+  local function choose(item)
+    asked, answered = nil, true
     question.after()
     if question.withdrawn then
       session.say("nothing waits for this answer any more")
@@ -65,7 +77,15 @@ local function next_question()
     end
     -- A picker may still be closing its window.
     vim.schedule(next_question)
-  end)
+  end
+  local ok, why = pcall(vim.ui.select, items, options, choose)
+  if not ok then
+    if answered then
+      error(why, 0)
+    end
+    -- As by Ctrl-C: nothing is chosen, and what waits is asked next.
+    choose(nil)
+  end
 end
 
 local function ask(question)

@@ -575,8 +575,9 @@ function M.waiting(call, lines, room)
   elseif lines then
     returning = returning or #following(M.buffer()) > 0
     -- The rest of a longer line would pass for another one of a change.
-    local width, changes = vim.api.nvim_win_get_width(window), type(call.content) == "table" and #call.content > 0
-    local wraps = changes and view.rows(lines, width) > #lines
+    local changes = type(call.content) == "table" and #call.content > 0
+    -- It stands there behind four blanks.
+    local wraps = changes and view.rows(lines, vim.api.nvim_win_get_width(window) - 4) > #lines
     return #lines < MOST_OUTPUT and not wraps and reveal(window, block, room)
   elseif returning then
     returning = false

@@ -23,8 +23,11 @@ interface Waiting {
   question: Omit<Question, "session">;
   sessionId: string;
   answer: (optionId: string | undefined) => void;
-  /** Take its notification away. */
+  /** Its diff is open, if it has one. */
+  opened?: boolean;
+  /** Take its notification away, in which its session is called so. */
   unnotify?: () => void;
+  called?: string;
   /** The sides of its diff. */
   sides?: [Uri, Uri];
 }
@@ -71,7 +74,12 @@ export class Asking extends Texts {
       token.onCancellationRequested(() => answer(undefined));
       this.tell();
       // What stands whole in a diff may be allowed by a notification, too.
-      void this.open(id).catch(() => undefined).then(() => this.notifyHidden());
+      const notify = () => {
+        const one = this.waiting.get(id);
+        if (one) one.opened = true;
+        this.notifyHidden();
+      };
+      void this.open(id).then(notify, notify);
     });
   }
 
@@ -84,7 +92,8 @@ export class Asking extends Texts {
     const one = this.waiting.get(id);
     const option = one?.question.options.find(({ kind }) => kind === "reject_once");
     if (!one || !option) return;
-    const text = await window.showInputBox({ title: l10n.t("Sidecar: Reject “{0}”", visible(one.question.toolCall.title?.split("\n")[0] ?? l10n.t("this call"))), prompt: l10n.t("What should be done instead? Enter alone only rejects."), ignoreFocusOut: true });
+    const title = l10n.t("Sidecar: Reject “{0}”", visible(one.question.toolCall.title?.split("\n")[0] ?? l10n.t("this call")));
+    const text = await window.showInputBox({ title: [title, ...this.where(one)].join(" "), prompt: l10n.t("What should be done instead? Enter alone only rejects."), ignoreFocusOut: true });
     if (text === undefined) return;
     if (!this.waiting.has(id)) return void inform(l10n.t("Sidecar: this question is answered or withdrawn already."));
     one.answer(option.optionId);
@@ -103,9 +112,8 @@ export class Asking extends Texts {
     if (one.sides) await this.close(one.sides[1]);
     one.sides = sides;
     const name = visible(basename(first.path));
-    const title = l10n.t("{0}: may this be changed?", name);
-    const edges = changesEdges(blocks) ? ` ${l10n.t("Blanks at lines' edges change, too")}` : "";
-    await commands.executeCommand("vscode.diff", ...sides, title + edges, { preview: false, preserveFocus });
+    const title = [l10n.t("{0}: may this be changed?", name), ...(changesEdges(blocks) ? [l10n.t("Blanks at lines' edges change, too")] : []), ...this.where(one)];
+    await commands.executeCommand("vscode.diff", ...sides, title.join(" "), { preview: false, preserveFocus });
     if (!this.waiting.has(id)) await this.close(sides[1]);
   }
 
@@ -127,7 +135,10 @@ export class Asking extends Texts {
   tell(): void {
     this.moved = Date.now();
     void commands.executeCommand("setContext", "sidecar.asked", this.waiting.size > 0);
-    this.changed([...this.waiting.values()].map((one) => this.told(one)));
+    const all = [...this.waiting.values()].map((one) => this.told(one));
+    this.changed(all);
+    this.notifyHidden();
+    if (all.some(({ session }) => session)) void this.learn().catch(() => undefined);
   }
 
   private told({ question, sessionId }: Waiting): Question {
@@ -136,17 +147,22 @@ export class Asking extends Texts {
 
   /** What another session is called; its id until that is known. */
   private named(sessionId: string): string {
-    if (sessionId === this.sessions.current) return "";
-    if (!this.names.has(sessionId)) {
-      this.names.set(sessionId, sessionId);
-      const learn = async () => {
-        const { sessions } = await this.daemon.request("session/list", {});
-        for (const { sessionId: id, title, cwd } of sessions) this.names.set(id, [cut(title, MOST_NAMED) || id, ...(cwd === this.sessions.cwd ? [] : [cwd])].join(" — "));
-        this.tell();
-      };
-      void learn().catch(() => undefined);
-    }
-    return this.names.get(sessionId) ?? sessionId;
+    return sessionId === this.sessions.current ? "" : this.names.get(sessionId) ?? sessionId;
+  }
+
+  /** Another session as a title's last words. */
+  private where({ sessionId }: Waiting): string[] {
+    const session = this.named(sessionId);
+    return session ? [visible(`(${session})`)] : [];
+  }
+
+  /** Ask the daemon what sessions are called, and tell what is news. */
+  private async learn(): Promise<void> {
+    const shown = () => [...this.waiting.values()].map(({ sessionId }) => this.named(sessionId)).join();
+    const before = shown();
+    const { sessions } = await this.daemon.request("session/list", {});
+    for (const { sessionId, title, cwd } of sessions) this.names.set(sessionId, [cut(title, MOST_NAMED) || sessionId, ...(cwd === this.sessions.cwd ? [] : [cwd])].join(" — "));
+    if (shown() !== before) this.tell();
   }
 
   /** Have the agent of a session told something. */
@@ -159,8 +175,15 @@ export class Asking extends Texts {
     if (!this.hidden) return;
     for (const one of this.waiting.values()) {
       const { id, options } = one.question;
+      const told = this.told(one);
+      if (told.session !== one.called) {
+        one.unnotify?.();
+        delete one.unnotify;
+      }
+      if (!one.opened) continue;
+      one.called = told.session;
       const link = (optionId: string) => `command:sidecar.answer?${encodeURIComponent(JSON.stringify([id, options.findIndex((option) => option.optionId === optionId)]))}`;
-      one.unnotify ??= notice(this.told(one), one.sides !== undefined, link, () => void commands.executeCommand("sidecar.chat.focus"));
+      one.unnotify ??= notice(told, one.sides !== undefined, link, () => void commands.executeCommand("sidecar.chat.focus"));
     }
   }
 
@@ -193,8 +216,9 @@ export class Asking extends Texts {
   private byKey(kind: "allow_once" | "allow_always"): void {
     const one = this.meant;
     // In the chat a long input is read by scrolling; of an edit the diff is to be in sight.
-    if (one?.sides && !this.seen(one.sides[1])) return void this.open(one.question.id);
-    if (!one || !(one.sides || isShort(one.question.toolCall))) return void commands.executeCommand("sidecar.chat.focus");
+    const edits = one?.question.toolCall.content?.some(({ type }) => type === "diff");
+    if (one && edits && !(one.sides && this.seen(one.sides[1]))) return void this.open(one.question.id);
+    if (!one || !(edits || isShort(one.question.toolCall))) return void commands.executeCommand("sidecar.chat.focus");
     // What holds for more than a tool, as trust of a folder, is no answer to give by habit.
     const about = one.question.toolCall._meta?.["sidecar"] as { question?: string } | undefined;
     const option = kind === "allow_always" && about?.question !== "permission" ? undefined : one.question.options.find((each) => each.kind === kind);

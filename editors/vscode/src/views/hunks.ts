@@ -42,23 +42,27 @@ function split(text: string): string[] {
   return text === "" ? [] : text.replace(/\n$/, "").split("\n");
 }
 
-function lines(old: string[], now: string[]): string {
+/** What is the same at the beginning, what goes, what comes, what is the same at the end. */
+function middle(old: string[], now: string[]): [string[], string[], string[], string[]] {
   const least = Math.min(old.length, now.length);
   let head = 0;
   while (head < least && old[head] === now[head]) head += 1;
   let tail = 0;
   while (tail < least - head && old.at(-1 - tail) === now.at(-1 - tail)) tail += 1;
-  const signed = (sign: string, from: string[]) => from.map((line) => `${sign}${line}\n`).join("");
-  const middle = signed("-", old.slice(head, old.length - tail)) + signed("+", now.slice(head, now.length - tail));
-  return signed(" ", old.slice(0, head)) + middle + signed(" ", old.slice(old.length - tail));
+  return [old.slice(0, head), old.slice(head, old.length - tail), now.slice(head, now.length - tail), old.slice(old.length - tail)];
 }
 
-/** Whether lines change by blanks at their edges alone, which the editor's diff marks only if the user wishes. */
+function lines(old: string[], now: string[]): string {
+  const signed = (sign: string, from: string[]) => from.map((line) => `${sign}${line}\n`).join("");
+  const [head, goes, comes, tail] = middle(old, now);
+  return signed(" ", head) + signed("-", goes) + signed("+", comes) + signed(" ", tail);
+}
+
+/** Whether lines change by blanks at their edges alone, perhaps, which the editor's diff marks only if the user wishes. */
 export function changesEdges(hunks: Hunk[]): boolean {
-  const lines = (text: string | null | undefined) => (text ?? "").split("\n");
   return hunks.some(({ oldText, newText }) => {
-    const before = new Set(lines(oldText));
-    const trimmed = new Set([...before].map((line) => line.trim()));
-    return lines(newText).some((line) => line.trim() && !before.has(line) && trimmed.has(line.trim()));
+    const [, before, after] = middle(split(oldText ?? ""), split(newText));
+    const trimmed = new Set(before.map((line) => line.trim()));
+    return after.some((line) => trimmed.has(line.trim()));
   });
 }

@@ -26,9 +26,10 @@ _EXECUTES = (
 SEARCHES = (
     dict.fromkeys(("find", "gfind", "fd", "fdfind", "git"), FIND_OPTIONS)
     | dict.fromkeys(_EXECUTES.split(), _WIDE)
-    | dict.fromkeys(("npm", "pnpm", "yarn", "bun"), (_WIDE | {"explore"}) - {"--", "run"})
+    | dict.fromkeys(("pnpm", "yarn", "bun"), _WIDE - {"--", "run"})
     | dict.fromkeys(("brew", "chef"), frozenset({"exec"}))
     | {
+        "npm": (_WIDE | {"explore"}) - {"--", "run"},
         "mix": frozenset({"cmd"}),
         "meson": frozenset({"devenv"}),
         "just": frozenset({"--command", "-c"}),
