@@ -161,8 +161,8 @@ def test_a_file_of_settings_that_is_none_is_told(tmp_path: Path, path: str) -> N
     assert config.permissions.allow == ()
     assert "cannot be read" in problem.message
     (tmp_path / "none").symlink_to(os.devnull)
-    for path in ("gone/config.toml", "none"):
-        config, problems = read(user=tmp_path / path)
+    for none in ("gone/config.toml", "none"):
+        config, problems = read(user=tmp_path / none)
         assert (config.permissions.allow, problems) == (("write_file",), ())
 
 

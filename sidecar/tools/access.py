@@ -15,7 +15,7 @@ from sidecar.tools import inputs
 from sidecar.tools.builtin_tools import DELEGATE, signature
 from sidecar.tools.delegate import read_subtask, title_of
 from sidecar.tools.files.reach import refuse_git
-from sidecar.tools.rules.coverage import walks, written
+from sidecar.tools.rules.coverage import changes, walks, written
 from sidecar.tools.rules.leading_out import leading_out
 from sidecar.tools.rules.ordinary_files import ODD, are_settings, is_ordinary
 from sidecar.tools.rules.runs_later import held_above, holds_later, runs_later_as
@@ -141,8 +141,8 @@ def _by_command(found: Access, command: str, place: Place, context: ToolContext)
     words = plain_words(command)
     if any(word.count("/") > MAX_FOLDERS for word in words):
         words = ()
-    # The names of all words count that may be written to.
-    named = written(words)
+    # The names of all words count that may be written to, or the folder's, as by `git stash`.
+    named = written(words) or ((".",) if words and changes(words) else ())
     reals = [Path(os.path.realpath(place.real / name)) for name in named]
     found = _writing(found, named, reals, place.real, context.cwd, context.environment)
     elsewhere = "" if place.shown == "." else f"in {place.shown}: "
@@ -178,9 +178,9 @@ def _writing(
     linked |= set(shown if folder != root else ())
     if one := next(_special_folders(reals, shown, linked, root), ""):
         why = f"lies in {one}, which is hidden or has files that run later"
-    elif _has_settings(reals):
+    elif found.kind == "edit" and _has_settings(reals):
         why = "has your own settings"
-    elif found.kind != "edit" and _has_settings([_reached(root), _reached(Path(folder))]):
+    elif found.kind != "edit" and _has_settings([*reals, _reached(root), _reached(folder)]):
         why = "lies among your own settings"
     elif found.kind != "edit" and any(map(in_git, inside)):
         # An edit there is refused.

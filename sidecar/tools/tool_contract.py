@@ -218,7 +218,7 @@ class ToolContext:
 
     `cwd`: the workspace's root. `environment`: the daemon's; a shell gets none of its secrets.
     `granted`: outside paths allowed. `decided`: the paths that were decided on, before a link could
-    move. `kept_back` blocks.
+    move. `shown`: the change that somebody was asked about, if anybody was. `kept_back` blocks.
     """
 
     session_id: SessionId
@@ -232,6 +232,7 @@ class ToolContext:
     environment: Mapping[str, str]
     granted: tuple[str, ...] = ()
     decided: tuple[str, ...] | None = None
+    shown: list[Json] | None = None
     delegate: Delegate | None = None
     changes: Changes = field(default_factory=Unfollowed)
     kept_back: Callable[[], KeptBack | None] = nothing_kept

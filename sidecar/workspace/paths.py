@@ -300,7 +300,7 @@ def _listed(folder: str, most: int) -> _Listed:
 
 
 @contextmanager
-def _readable() -> Iterator[None]:
+def readable() -> Iterator[None]:
     """Passes over what cannot be read, but not where the daemon has too many files open."""
     try:
         yield
@@ -314,7 +314,7 @@ def _read(folder: str, most: int) -> _Listed:
     links: list[tuple[str, str]] = []
     folders: list[tuple[str, str]] = []
     inodes: dict[int, list[str]] = {}
-    with _readable(), os.scandir(folder) as entries:
+    with readable(), os.scandir(folder) as entries:
         for entry in itertools.islice(entries, most):
             count, path = count + 1, within + entry.name
             if entry.is_symlink():

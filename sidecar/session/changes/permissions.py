@@ -66,6 +66,11 @@ class Permissions:
         other._book = self._book
         return other
 
+    def stand_alone(self) -> None:
+        """Ends `for_subtask`: what was allowed in the other session's name is asked about anew."""
+        book = self._book
+        self._book = _Book(book.configured, Rules(reject=book.answered.reject))
+
     @property
     def answered(self) -> Rules:
         """What the user answered by `always`, so far."""

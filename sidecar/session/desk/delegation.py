@@ -71,6 +71,7 @@ async def delegate(
     finally:
         child.audience.detach(following.see)
         child.delegating.release()
+        child.permissions.stand_alone()
         following.charge()
         if not child.prompts.busy and not child.audience.watchers():
             with suppress(SidecarError):

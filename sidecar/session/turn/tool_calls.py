@@ -43,10 +43,6 @@ from sidecar.tools.runner import run_builtin
 from sidecar.tools.todo import shown_items
 from sidecar.tools.tool_contract import Access, ToolAnswer, ToolContext
 
-_OTHERWISE = (
-    "The file changed while the user was asked: what this call would change now is not what they "
-    "were shown. Read the file again, then send the call again."
-)
 UNASKED = "This call did not run: nobody answered whether it may."
 AT_ONCE = 32
 """Calls under way; of a thousand that are ready at once the loop would do nothing else."""
@@ -166,15 +162,10 @@ class _Call:
                 return CallsEnd.dismissed
             case str():
                 return await self._fail(answer, "denied", started, wanted)
-            case QuestionOutcome.allowed if (
-                # Also one that changed nothing, or would have failed, when it was asked about.
-                shown and shown[-1] != await self._change(spec, wanted)
-            ):
-                return await self._fail(_OTHERWISE, "error", started, wanted)
             case QuestionOutcome.allowed:
                 pass
         self._show("in_progress")
-        return await self._perform(spec, wanted)
+        return await self._perform(spec, wanted, shown[-1] if shown else None)
 
     async def _change(self, spec: ToolSpec, wanted: Access) -> list[Json]:
         part = self.part
@@ -182,13 +173,13 @@ class _Call:
         context = replace(self._context(wanted.outside), decided=wanted.paths)
         return await foreseen(spec.name, given, context)
 
-    async def _perform(self, spec: ToolSpec, wanted: Access) -> CallsEnd:
+    async def _perform(self, spec: ToolSpec, wanted: Access, shown: list[Json] | None) -> CallsEnd:
         part, turn = self.part, self.calls.turn
         started = turn.clock.now()
         consent, subtask = self.calls.consent, (spec.origin, spec.name) == ("builtin", DELEGATE)
         try:
             with consent.counted("waiting" if subtask else "working"):
-                answer = await self._answer(spec, wanted)
+                answer = await self._answer(spec, wanted, shown)
         except SidecarError as error:
             return await self._fail(error.message, "error", started, wanted)
         output = self._output(spec, answer)
@@ -211,9 +202,9 @@ class _Call:
         turn.meter_changed()
         return CallsEnd.done
 
-    async def _answer(self, spec: ToolSpec, wanted: Access) -> ToolAnswer:
+    async def _answer(self, spec: ToolSpec, wanted: Access, shown: list[Json] | None) -> ToolAnswer:
         part, tracking = self.part, self.calls.place.tracking
-        context = self._context(wanted.outside)
+        context = replace(self._context(wanted.outside), shown=shown)
         if spec.origin == "builtin":
             return await run_builtin(spec.name, part.input, context, wanted)
         async with nullcontext() if spec.read_only else tracking.running(_said(spec, part)):

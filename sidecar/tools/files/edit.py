@@ -36,6 +36,11 @@ _KEPT_BYTES = (
     "that. Use edit_file, which keeps them."
 )
 
+_OTHERWISE = (
+    "The file changed while the user was asked: what this call would change now is not what they "
+    "were shown. Read the file again, then send the call again."
+)
+
 _Texts: TypeAlias = tuple[str | None, str]
 """Before and after an edit; before, `None` for no file."""
 
@@ -64,6 +69,11 @@ async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[J
         before, after = await texts(given, place, context)
     except (SidecarError, OSError, UnicodeError):
         return []
+    return await _blocks(place, (before, after))
+
+
+async def _blocks(place: Place, texts: _Texts) -> list[Json]:
+    before, after = texts
     found = await asyncio.to_thread(hunks, *_comparable(before or "", after))
     if sum(len(removed) + len(added) for removed, added in found) > _MOST_ASKED:
         most = _MOST_ASKED // (2 * len(found))
@@ -183,6 +193,8 @@ def replaced(text: str, old: str, new: str, everywhere: bool = False) -> str:
 
 
 async def _change(place: Place, texts: _Texts, context: ToolContext) -> ToolAnswer:
+    if context.shown is not None and context.shown != await _blocks(place, texts):
+        raise BadRequest(_OTHERWISE)
     created, before, after = texts[0] is None, texts[0] or "", texts[1]
     verb = "Created" if created else "Changed"
     change = await asyncio.to_thread(compare, place.shown, legible(before), legible(after))

@@ -139,7 +139,9 @@ def _acting(words: tuple[str, ...]) -> Program:
     if program is None:
         return _UNKNOWN
     name = next((word for word in words[1:] if not word.startswith("-")), "")
-    return program.named.get(name) or program.subcommands.get(name) or program
+    found = program.named.get(name) or program.subcommands.get(name) or program
+    # Words behind a script's name are what its program gets.
+    return found.scripts or found
 
 
 def wider(words: tuple[str, ...]) -> tuple[str, ...]:

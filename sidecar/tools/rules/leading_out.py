@@ -3,10 +3,9 @@
 import os
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
-from sidecar.workspace.paths import MAX_LINKS
+from sidecar.workspace.paths import MAX_LINKS, readable
 
 MOST_NAMES = 500_000
 """Names looked at in a workspace; more lead out."""
@@ -50,7 +49,7 @@ def leading_out(
     found = tuple(word for word in words[1:] if any(_leads_out(word, one, base) for one in places))
     inside = Path(os.path.realpath(folder)).is_relative_to(base)
     out = (inside and _begins_above(words[0], folder, base)) or (
-        walks and (_imports_from_above(words[0], base) or _holds_way_out(base))
+        walks and (_imports_from_above(words[0], base) or _may_lead_out(base))
     )
     return (words[0], *found) if out else found
 
@@ -90,11 +89,19 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
     return any(_is_out(folder / name, base) for name in names)
 
 
+def _may_lead_out(base: Path) -> bool:
+    try:
+        return _holds_way_out(base)
+    except OSError:
+        # With too many files open nobody can look.
+        return True
+
+
 def _holds_way_out(base: Path) -> bool:
     """Whether a link leads out or is written through, or names are too many."""
     folders, names = [base], 0
     while folders:
-        with suppress(OSError), os.scandir(folders.pop()) as entries:
+        with readable(), os.scandir(folders.pop()) as entries:
             for entry in entries:
                 names += 1
                 path = Path(entry.path)
@@ -127,8 +134,10 @@ def _is_out(path: Path, base: Path) -> bool:
             return True
         if _depends(path, base):
             return True
+        # What is removed or renamed is a link itself, and lies where its folder leads.
+        entry = os.path.join(os.path.realpath(spelt.parent), spelt.name)
         # Some programs resolve `..` textually, whatever link stands before.
-        for real in map(Path, map(os.path.realpath, (path, spelt))):
+        for real in map(Path, (os.path.realpath(path), os.path.realpath(spelt), entry)):
             linked = spelt.is_relative_to(base)
             if not real.is_relative_to(base) and (linked or os.path.lexists(real)):
                 return True

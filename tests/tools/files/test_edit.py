@@ -369,3 +369,18 @@ async def test_a_text_that_is_saved_meanwhile_is_not_overwritten(
         assert answer.is_error
         assert "changed meanwhile" in answer.text
     assert (file.read_text() if file.exists() else None) == saved
+
+
+async def test_what_was_not_shown_is_not_written(root: Path, context: ToolContext) -> None:
+    """Another call of the same answer may change the file after the question."""
+    (root / "a").write_text("one\ntwo\n")
+    shown = await foreseen("edit_file", {"path": "a", "oldText": "one", "newText": "1"}, context)
+    asked = replace(context, shown=shown)
+    (root / "a").write_text("two\none\n")
+    answer = await edit(asked, "one", "1")
+    assert answer.is_error
+    assert "The file changed while the user was asked" in answer.text
+    assert (root / "a").read_text() == "two\none\n"
+    (root / "a").write_text("one\ntwo\n")
+    assert not (await edit(asked, "one", "1")).is_error
+    assert (await edit(replace(context, shown=[]), "two", "2")).is_error

@@ -178,8 +178,14 @@ def test_a_workspace_to_which_a_link_leads_has_names_of_that(
     assert isinstance(decided("write_file", given, inside, "write_file"), Allow)
     (home / "work").symlink_to(home / target)
     assert isinstance(decided("write_file", given, inside, "write_file"), Allow)
+    for command in ("git switch old", "git reset --hard", "cargo fmt", "go build"):
+        assert decided("shell", {"command": command}, inside, f"shell:{command} *") == Allow()
     at.symlink_to(home / target)
     assert isinstance(decided("write_file", given, inside, "write_file"), Ask)
+    for command in ("git switch old", "git reset --hard", "cargo fmt", "go build"):
+        asked = decided("shell", {"command": command}, inside, f"shell:{command} *")
+        # A link within the workspace to all of it is no way that such commands go.
+        assert isinstance(asked, Ask) or at.is_relative_to(home / root), command
 
 
 def test_a_variable_that_names_a_workspace_counts(home: Path, context: ToolContext) -> None:

@@ -1,5 +1,6 @@
 """Files that run later by another name, by where they lie, or by what lies beside them."""
 
+import errno
 import os
 from pathlib import Path
 from time import sleep
@@ -7,6 +8,7 @@ from time import sleep
 import pytest
 
 from sidecar.core.parts import Json
+from sidecar.tools.rules.leading_out import leading_out
 from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules
 from sidecar.tools.tool_contract import ToolContext
 from sidecar.workspace import paths
@@ -350,3 +352,42 @@ def test_a_package_of_an_editor_or_agent_is_asked_about(
     (inside.cwd / "sub").mkdir(exist_ok=True)
     (packages / "own").symlink_to(inside.cwd / "sub")
     assert isinstance(call("write_file", given, inside, Rules(("write_file",))), Ask)
+
+
+def test_a_link_outside_that_leads_back_in_is_outside(work: ToolContext, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/tool").symlink_to(work.cwd / "f")
+    (work.cwd / "installed").symlink_to(tmp_path / "bin")
+    assert isinstance(decided("rm installed/tool", work, "shell:rm *"), Ask)
+    assert decided("rm ./f", work, "shell:rm *") == Allow()
+
+
+@pytest.mark.parametrize(
+    "command", ["npm test {}", "npm run fmt {}", "pnpm run fmt {}", "yarn run fmt {}"]
+)
+def test_a_script_is_given_no_other_name_of_what_runs_later(
+    command: str, work: ToolContext
+) -> None:
+    (work.cwd / ".github").mkdir()
+    (work.cwd / ".github/x.ts").write_text("")
+    (work.cwd / "a.ts").write_text("")
+    (work.cwd / "link.ts").symlink_to(".github/x.ts")
+    (work.cwd / "hard.ts").hardlink_to(work.cwd / ".github/x.ts")
+    rule = f"shell:{command.format('*')}"
+    assert decided(command.format("a.ts"), work, rule) == Allow()
+    for name in ("link.ts", "hard.ts"):
+        assert isinstance(decided(command.format(name), work, rule), Ask)
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.EACCES])
+def test_where_too_many_files_are_open_a_link_may_lead_out(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What may not be looked at is none of the program's either."""
+
+    def scan(_: object) -> None:
+        raise OSError(number, "")
+
+    monkeypatch.setattr(os, "scandir", scan)
+    found = leading_out(("ruff", "src"), tmp_path, tmp_path, walks=True)
+    assert found == (() if number == errno.EACCES else ("ruff",))
