@@ -127,6 +127,9 @@ def test_a_workspace_does_not_silence_the_users_instructions() -> None:
         ("[permissions]\nallow = ['shell']\ndeny = ['shell:rm *']\n", "permissions.deny: "),
         ("[permissions]\nshell = 'allow'\n'shell:rm *' = 'deny'\n", "permissions.shell:rm *: "),
         ("[permission]\nreject = ['shell:rm *']\n", "permission: is not a setting"),
+        ("[provider]\npermissions = {reject = ['edit']}\n", "provider.permissions: is not a"),
+        ("[sidecar.permissions]\nreject = ['edit']\n", "sidecar: is not a setting"),
+        ("'shell:rm *' = 'reject'\n", "shell:rm *: is not a setting"),
     ],
 )
 def test_where_a_rejecting_rule_may_be_missing_no_other_allows(

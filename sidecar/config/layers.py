@@ -58,6 +58,7 @@ class Problem:
     """An ignored setting; `theirs` if from a workspace.
 
     `unknown`: no such key, or a rule hits nothing (and is kept); otherwise the value is wrong.
+    `rules`: it may be meant for `permissions`.
     """
 
     where: str
@@ -66,21 +67,13 @@ class Problem:
     unknown: bool = False
     text: str = field(default="", repr=False, compare=False)
     theirs: bool = False
+    rules: bool = False
 
     @property
     def hides_rules(self) -> bool:
         """Whether rejecting rules of the user's may be among what cannot be used."""
-        if self.theirs:
-            return False
-        name = snake(self.path)
-        table, _, rule = name.partition(".")
-        if not self.unknown:
-            return name in ("", "permissions", "permissions.reject")
-        # `deny` and `"shell:rm *" = "ask"` are no rules, and a table of another name has none.
-        if table == "permissions":
-            return bool(rule) and name not in SETTINGS
-        known = table in TABLES or table in SETTINGS
-        return not known and bool(get_close_matches(table, ("permissions", "reject"), cutoff=0.8))
+        unread = snake(self.path) in ("", "permissions", "permissions.reject")
+        return not self.theirs and (self.rules if self.unknown else unread)
 
     def __str__(self) -> str:
         line = line_of(self.text, self.path)
@@ -168,16 +161,16 @@ def _choose(
     origins: dict[str, tuple[Origin, ...]],
     own: Mapping[str, object],
 ) -> Problem | None:
-    def problem(message: str, *, unknown: bool = False) -> Problem:
+    def problem(message: str, *, unknown: bool = False, rules: bool = False) -> Problem:
         # Keys and values of any length reach an editor's dialog.
         told = clipped(given.path, MOST_PATH), clipped(message, MOST_MESSAGE)
-        return Problem(layer.name, *told, unknown, layer.text, layer.restricted)
+        return Problem(layer.name, *told, unknown, layer.text, layer.restricted, rules)
 
     if given.name in TABLES:
         return problem(f"must be a table, not {kind_of(given.value)}.")
     setting = SETTINGS.get(given.name)
     if setting is None:
-        return problem(_unknown(given), unknown=True)
+        return problem(_unknown(given), unknown=True, rules=_means_rules(given))
     if layer.restricted and setting.own:
         return problem("a workspace may not set this. Set it in your own configuration file.")
     try:
@@ -207,6 +200,14 @@ def _keeps_providers(model: str, own: Mapping[str, object]) -> bool:
     assert isinstance(users, str)
     assert isinstance(providers, tuple)
     return keeps_providers(model, users, providers)
+
+
+def _means_rules(given: _Given) -> bool:
+    if ":" in given.name and given.value in ("allow", "reject", "deny", "ask"):
+        return True
+    inner = map(snake, given.value) if isinstance(given.value, Mapping) else ()
+    names = (*given.name.split("."), *inner)
+    return any(get_close_matches(one, ("permissions", "reject"), cutoff=0.8) for one in names)
 
 
 def _unknown(given: _Given) -> str:
