@@ -133,7 +133,7 @@ async def _rewritten(given: JsonObject, place: Place, context: ToolContext) -> _
         # No question could show what would go.
         raise BadRequest(_NO_TEXT.format(path=place.shown), "input.path") from error
     before = found or ""
-    if _LOST in content and _LOST not in before and _LOST in legible(before):
+    if _LOST in content and legible(before).count(_LOST) > before.count(_LOST):
         raise BadRequest(_KEPT_BYTES.format(path=place.shown), "input.content")
     if "\r" not in content:
         content = content.replace("\n", newline(before))

@@ -371,6 +371,18 @@ async def test_a_text_that_is_saved_meanwhile_is_not_overwritten(
     assert (file.read_text() if file.exists() else None) == saved
 
 
+async def test_a_byte_that_is_no_text_is_not_lost_beside_a_sign_for_one(
+    root: Path, context: ToolContext
+) -> None:
+    """Nobody would see a change: both are read as U+FFFD."""
+    (root / "a").write_bytes("\ufffd".encode() + b" \xff\n")
+    answer = await write(context, "a", "\ufffd \ufffd\n")
+    assert answer.is_error
+    assert "Use edit_file, which keeps them" in answer.text
+    (root / "a").write_text("\ufffd\n")
+    assert not (await write(context, "a", "\ufffd \ufffd\n")).is_error
+
+
 async def test_what_was_not_shown_is_not_written(root: Path, context: ToolContext) -> None:
     """Another call of the same answer may change the file after the question."""
     (root / "a").write_text("one\ntwo\n")
