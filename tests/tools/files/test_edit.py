@@ -375,8 +375,9 @@ async def test_a_byte_that_is_no_text_is_not_lost_beside_a_sign_for_one(
     root: Path, context: ToolContext
 ) -> None:
     """Nobody would see a change: both are read as U+FFFD."""
-    (root / "a").write_bytes("\ufffd".encode() + b" \xff\n")
-    answer = await write(context, "a", "\ufffd \ufffd\n")
+    lines = "a line of text\n" * 20
+    (root / "a").write_bytes(f"{lines}\ufffd".encode() + b" \xff\n")
+    answer = await write(context, "a", f"{lines}\ufffd \ufffd\n")
     assert answer.is_error
     assert "Use edit_file, which keeps them" in answer.text
     (root / "a").write_text("\ufffd\n")
