@@ -78,3 +78,29 @@ def test_what_an_editor_says_of_a_file_that_a_rule_keeps_stays_here(
     assert "a rule of the user's keeps this file from you" in sent
     assert "text of main.py" in sent
     assert "tip of main.py" in sent
+
+
+def test_a_folders_rules_hold_in_sessions_of_folders_below(start: Start, workspace: Path) -> None:
+    """Their paths count from that folder, whose settings the window has."""
+    (workspace / ".sidecar").mkdir()
+    rules = ["write_file:app/infra/**", "read:app/secrets/**", "shell@app:make *"]
+    (workspace / ".sidecar/config.toml").write_text(f"[permissions]\nreject = {rules}\n")
+    (workspace / "app/secrets").mkdir(parents=True)
+    (workspace / "app/secrets/key.txt").write_text("TOP\n")
+    made = [
+        tools(("w", "write_file", {"path": "infra/x.py", "content": "1\n"})),
+        tools(("r", "read_file", {"path": "secrets/key.txt"})),
+        tools(("s", "search", {"pattern": "TOP"})),
+        tools(("m", "shell", {"command": "make all"})),
+    ]
+    with FakeMessagesApi() as api:
+        client = start()
+        opened(client, api, workspace, permissions={"allow": ["write_file", "shell"]})
+        below = client.request("session/new", {"cwd": str(workspace / "app")})["sessionId"]
+        api.script(*made, text("Done."))
+        say(client, below)
+        found = {one["tool_use_id"]: str(one["content"]) for one in results(api)}
+    for name in ("w", "r", "m"):
+        assert "A rule of the user rejects this call" in found[name], found
+    assert "key.txt" not in found["s"]
+    assert not (workspace / "app/infra").exists()

@@ -51,9 +51,9 @@ class Permissions:
     the other running ones.
     """
 
-    def __init__(self, rules: Rules, root: Path) -> None:
+    def __init__(self, rules: Rules, root: Path, window: Path | None = None) -> None:
         self._book = _Book(rules)
-        self._root = root
+        self._root, self._window = root, window
         self.loops_allowed = False
         self.calls: dict[CallState, int] = {"waiting": 0, "working": 0}
 
@@ -62,7 +62,7 @@ class Permissions:
 
         A subtask asks in this session's name, so `always` holds for both.
         """
-        other = Permissions(self._book.configured, self._root)
+        other = Permissions(self._book.configured, self._root, self._window)
         other._book = self._book
         return other
 
@@ -84,6 +84,9 @@ class Permissions:
         """Replaces configured rules, keeping the user's answers."""
         self._book.configured = rules
 
+    def _as_called(self, rules: Rules) -> Rules:
+        return as_called(rules, self._root, self._window)
+
     def why_not_restored(self, path: str, variables: Mapping[str, str], *, trusted: bool) -> str:
         """Says why a session from elsewhere does not have a file written: no edit would be unasked.
 
@@ -91,7 +94,7 @@ class Permissions:
         """
         if not trusted:
             return "This folder is not trusted."
-        found, rules = edit_of(path, self._root, variables), as_called(self._book.rules, self._root)
+        found, rules = edit_of(path, self._root, variables), self._as_called(self._book.rules)
         if why := asked_each_time(found):
             return why
         answers = (decide(spec, found, rules, trusted) for spec in BUILTIN if spec.kind == "edit")
@@ -102,7 +105,7 @@ class Permissions:
 
         Blocks.
         """
-        rules = Rules(reject=as_called(self._book.rules, self._root).reject)
+        rules = Rules(reject=self._as_called(self._book.rules).reject)
 
         def is_kept(path: str, shown: str, spelt: tuple[str, ...]) -> bool:
             found = Access(spec.kind, "", paths=(path,), shown=(shown,), spelt=spelt)
@@ -127,10 +130,10 @@ class Permissions:
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
     ) -> QuestionOutcome | str:
         """Asks the user if a rule says so; returns any reason to refuse."""
-        rules, root = self._book.rules, self._root
+        rules = self._book.rules
         if rules.reject or (rules.allow and wanted.kind in ("edit", "execute")):
             decision = await asyncio.to_thread(
-                lambda: decide(spec, wanted, as_called(rules, root), trusted)
+                lambda: decide(spec, wanted, self._as_called(rules), trusted)
             )
         else:
             decision = decide(spec, wanted, rules, trusted)

@@ -51,7 +51,8 @@ def compose(
     shed_import_paths(Path(log.row.cwd))
     if above is None:
         rules, trust = environment.settings.config.permissions, environment.trust(log.row.cwd)
-        permissions = Permissions(Rules(rules.allow, rules.reject), Path(log.row.cwd))
+        given = Rules(rules.allow, rules.reject)
+        permissions = Permissions(given, Path(log.row.cwd), environment.root)
     else:
         trust, permissions = above.trust, above.permissions.for_subtask()
     view = view_of(environment.models, log)

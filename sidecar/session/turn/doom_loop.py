@@ -12,6 +12,7 @@ from sidecar.core.conversation.turns import tool_parts
 from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import JsonObject, Message, ToolCompleted, ToolError, ToolPart
+from sidecar.core.text.json_text import legible_numbers
 from sidecar.session.turn.consent import Consent
 from sidecar.tools.tool_contract import PermissionOption
 
@@ -80,7 +81,7 @@ class LoopWatch:
             "Let it continue?",
             "kind": "other",
             "status": "pending",
-            "rawInput": call.input,
+            "rawInput": legible_numbers(call.input),
             "_meta": {"sidecar": {"question": "loop", "partId": call.id, "messageId": message.id}},
         }
         try:

@@ -13,12 +13,18 @@ from sidecar.tools.rules.permission import Rules
 from sidecar.workspace.paths import display, printable
 
 
-def as_called(rules: Rules, root: Path) -> Rules:
+def as_called(rules: Rules, root: Path, window: Path | None = None) -> Rules:
     """Adds rejecting rules with paths' targets, and with tools' names as calls have them.
 
-    Takes a few calls of lstat each.
+    Relative paths count from the session's `root` and from the window's folder. Takes a few calls
+    of lstat each.
     """
-    found = (more for rule in rules.reject for more in (*_named(rule), *_led(rule, root)))
+    starts = dict.fromkeys((root, window or root))
+    found = (
+        more
+        for rule in rules.reject
+        for more in (*_named(rule), *(one for start in starts for one in _led(rule, root, start)))
+    )
     return replace(rules, reject=tuple(dict.fromkeys((*rules.reject, *found))))
 
 
@@ -36,23 +42,23 @@ def _named(rule: str) -> Iterator[str]:
         yield f"{begun}{tool if '*' in tool else named}"
 
 
-def _led(rule: str, root: Path) -> Iterator[str]:
+def _led(rule: str, root: Path, start: Path) -> Iterator[str]:
     tool, colon, pattern = rule.partition(":")
     name, _, folder = tool.partition("@")
     with suppress(OSError, ValueError):
         if folder:
-            real, base = (Path(os.path.realpath(root / one)) for one in (folder, ""))
+            real, base = Path(os.path.realpath(start / folder)), Path(os.path.realpath(root))
             led = printable(display(real, base))
             tool = tool if ":" in led else f"{name}@{led}"
             yield f"{tool}{colon}{pattern}"
         if pattern.strip():
-            yield f"{tool}:{_real(pattern.strip(), root)}"
+            yield f"{tool}:{_real(pattern.strip(), start)}"
 
 
-def _real(pattern: str, root: Path) -> str:
+def _real(pattern: str, start: Path) -> str:
     whole = re.match(r"(?:\\[\\*]|[^*])*", pattern)
     begun = whole[0] if whole else ""
     rest = pattern[len(begun) :]
     folder, slash, part = begun.rpartition("/") if rest else (begun, "", "")
-    real = os.path.realpath(root / re.sub(r"\\([\\*])", r"\1", folder + slash))
+    real = os.path.realpath(start / re.sub(r"\\([\\*])", r"\1", folder + slash))
     return f"{literal(real.rstrip('/'))}/{part}{rest}"
