@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from sidecar.tools.rules.tables.plain_paths import AT_LINE
 from sidecar.workspace.paths import MAX_LINKS, readable
 
 MOST_NAMES = 500_000
@@ -28,7 +29,6 @@ _FARTHEST = {
 """One above a package joins that with others."""
 _WRITTEN = re.compile(r"\.(?:isorted|eslintcache)\Z", re.IGNORECASE)
 """isort's NAME.isorted and eslint's notes for its next run: written through a link."""
-_AT_LINE = re.compile(r"(?::\d+)+$")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 
 
@@ -85,7 +85,7 @@ def _imports_from_above(program: str, base: Path) -> bool:
 def _leads_out(word: str, folder: Path, base: Path) -> bool:
     whole = {word, word.partition("=")[2]}
     # pytest's `file::test` is in the file, and so is `file:12`.
-    names = (whole | {_AT_LINE.sub("", one.partition("::")[0]) for one in whole}) - {""}
+    names = (whole | {AT_LINE.sub("", one.partition("::")[0]) for one in whole}) - {""}
     return any(_is_out(folder / name, base) for name in names)
 
 

@@ -375,7 +375,7 @@ def test_a_script_is_given_no_other_name_of_what_runs_later(
     (work.cwd / "hard.ts").hardlink_to(work.cwd / ".github/x.ts")
     rule = f"shell:{command.format('*')}"
     assert decided(command.format("a.ts"), work, rule) == Allow()
-    for name in ("link.ts", "hard.ts"):
+    for name in ("link.ts", "hard.ts", "link.ts:1"):
         assert isinstance(decided(command.format(name), work, rule), Ask)
 
 

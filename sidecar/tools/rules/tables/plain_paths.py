@@ -7,6 +7,8 @@ out of the folder unless two dots follow each other.
 
 import re
 
+AT_LINE = re.compile(r"(?::\d+)+$")
+"""Behind a file's name, a line of the file."""
 _SET = r"\{\w[\w-]*(?:[.,]\w[\w-]*)*\}"
 _START = r"(?:\.(?=\w)|(?=[\w*{])|(?<=/)(?=@\w))"
 _STEP = rf"{_START}(?:[\w*+-]|(?<!^)(?<![,!])@|{_SET}|(?<!^)\.(?=[\w*{{]))+"
