@@ -11,7 +11,6 @@ from typing import Literal, TypeAlias
 from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import JsonObject, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec
-from sidecar.core.text.json_text import legible_numbers
 from sidecar.tools.access import asked_each_time, edit_of, read_of
 from sidecar.tools.builtin_tools import BUILTIN, BY_NAME
 from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules, decide, remember
@@ -156,7 +155,7 @@ class Permissions:
             "title": asked.title,
             "kind": spec.kind,
             "status": "pending",
-            "rawInput": legible_numbers(call.input),
+            "rawInput": call.input,
             "_meta": {"sidecar": about},
         }
         chosen = await ask(question, asked.options)

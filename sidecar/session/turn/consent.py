@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Json, JsonObject, SessionId, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.core.text.json_text import legible_numbers
 from sidecar.session.changes.permissions import CallState, Permissions, QuestionOutcome
 from sidecar.session.changes.session_trust import Trust
 from sidecar.tools.tool_contract import Access, Client, PermissionOption
@@ -21,8 +22,12 @@ class Consent:
     permissions: Permissions
 
     async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
+        shown = {
+            name: legible_numbers(one) for name, one in tool_call.items() if name == "rawInput"
+        }
         with self.counted("waiting"):
-            return await self.client.request_permission(self.session_id, tool_call, options)
+            about = {**tool_call, **shown}
+            return await self.client.request_permission(self.session_id, about, options)
 
     @contextmanager
     def counted(self, state: CallState) -> Iterator[None]:

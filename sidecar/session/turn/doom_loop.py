@@ -12,7 +12,6 @@ from sidecar.core.conversation.turns import tool_parts
 from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import JsonObject, Message, ToolCompleted, ToolError, ToolPart
-from sidecar.core.text.json_text import legible_numbers
 from sidecar.session.turn.consent import Consent
 from sidecar.tools.tool_contract import PermissionOption
 
@@ -81,7 +80,7 @@ class LoopWatch:
             "Let it continue?",
             "kind": "other",
             "status": "pending",
-            "rawInput": legible_numbers(call.input),
+            "rawInput": call.input,
             "_meta": {"sidecar": {"question": "loop", "partId": call.id, "messageId": message.id}},
         }
         try:

@@ -58,11 +58,18 @@ function lines(old: string[], now: string[]): string {
   return signed(" ", head) + signed("-", goes) + signed("+", comes) + signed(" ", tail);
 }
 
-/** Whether lines change by blanks at their edges alone, perhaps, which the editor's diff marks only if the user wishes. */
+/** Whether lines change by blanks at their edges alone, which the editor's diff marks only if the user wishes. */
 export function changesEdges(hunks: Hunk[]): boolean {
   return hunks.some(({ oldText, newText }) => {
-    const [, before, after] = middle(split(oldText ?? ""), split(newText));
-    const trimmed = new Set(before.map((line) => line.trim()));
-    return after.some((line) => trimmed.has(line.trim()));
+    const [, goes, comes] = middle(split(oldText ?? ""), split(newText));
+    const [before, after] = [forms(goes), forms(comes)];
+    return [...after].some(([text, lines]) => before.has(text) && [...lines].sort().join("\n") !== [...(before.get(text) ?? [])].sort().join("\n"));
   });
+}
+
+/** By text without blanks at the edges, the lines that it stands in. */
+function forms(lines: string[]): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const line of lines) found.set(line.trim(), (found.get(line.trim()) ?? new Set()).add(line));
+  return found;
 }
