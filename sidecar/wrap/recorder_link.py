@@ -99,9 +99,7 @@ class RecorderLink:
             if self._waiting + len(data) > MOST_WAITING:
                 self._lost.add(kind)
                 return
-            if kind in self._lost:
-                self._lost.remove(kind)
-                self._put(frame(_LOST[kind]))
+            self._tell_gaps()
             self._put(frame(kind, data))
 
     def ask(self, line: bytes) -> None:
@@ -110,6 +108,7 @@ class RecorderLink:
             going = self.going
             if going:
                 self._asked[_number(line)] = line
+                self._tell_gaps()
                 self._put(frame(ASKED, line))
         if not going:
             self._unanswered(line)
@@ -121,6 +120,7 @@ class RecorderLink:
                 return
             self._number = number = self._number + 1
             until = max(monotonic() + HOLD, 0 if self._ready else self._begun + STARTING)
+            self._tell_gaps()
             self._put(frame(PROMPT, HELD.pack(number, words_before, until) + line))
             self._changed.wait_for(
                 lambda: number in self._gone_on or not self.going, until - monotonic()
@@ -139,6 +139,12 @@ class RecorderLink:
             self._changed.wait_for(lambda: not self._frames or not self.going, DRAIN)
 
     # --- threads -----------------------------------------------------------------------------
+
+    def _tell_gaps(self) -> None:
+        """Before whatever is told next, so that an answer knows of them."""
+        for kind in sorted(self._lost):
+            self._put(frame(_LOST[kind]))
+        self._lost.clear()
 
     def _put(self, made: bytes) -> None:
         self._frames.append(made)

@@ -88,6 +88,8 @@ def test_a_snapshot_that_comes_late_is_told(tmp_path: Path, folder: Path) -> Non
     """The recorder is kept from its work, as by a folder whose look takes long."""
     with opened(agent(tmp_path / "heard", thinks=0), tmp_path / "data") as editor:
         session = editor.begin(folder)
+        # Its snapshot is there once a command after it is answered.
+        editor.prompt(session, "hello")
         editor.command(session, "/meter")
         with hanging(editor):
             begun = monotonic()
