@@ -15,8 +15,10 @@ from sidecar.core.parts import JsonObject
 from sidecar.daemon.clock_and_ids import read_clock, seconds
 from sidecar.model.models import Models
 from sidecar.model.stalls import STALL
+from sidecar.session.changes.permissions import Permissions
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prefix_gate import ColdGate
+from sidecar.tools.rules.permission import Rules
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions import Instruction, read_instructions, user_folder
 from sidecar.workspace.instructions_watch import InstructionsWatch
@@ -73,9 +75,11 @@ def workspaces_of(
     settings: CurrentSettings,
     buffers: Buffers,
     variables: Mapping[str, str],
+    root: Path | None,
     snapshots: SharedSnapshots | None = None,
 ) -> Workspaces:
-    instructions = InstructionsWatch(partial(_instructions, settings))
+    """`root`: the window's folder."""
+    instructions = InstructionsWatch(partial(_instructions, settings, root))
     facts = partial(_facts, git_environment(variables))
     return Workspaces(buffers, facts, variables, instructions, snapshots)
 
@@ -87,11 +91,17 @@ async def _facts(environment: GitEnvironment, cwd: str, trusted: bool, shown: Js
 
 
 async def _instructions(
-    settings: CurrentSettings, cwd: str, trusted: bool
+    settings: CurrentSettings, root: Path | None, cwd: str, trusted: bool
 ) -> tuple[Instruction, ...]:
     if not settings.config.instructions:
         return ()
-    return await asyncio.to_thread(read_instructions, Path(cwd), trusted, user_folder())
+    rules = Rules(reject=settings.config.permissions.reject)
+
+    def read() -> tuple[Instruction, ...]:
+        keeps = Permissions(rules, Path(cwd), root).keeps()
+        return read_instructions(Path(cwd), trusted, user_folder(), keeps)
+
+    return await asyncio.to_thread(read)
 
 
 def paces() -> tuple[float, float]:

@@ -242,18 +242,21 @@ class EditorWindow:
         # `env:VARIABLE` may name one that looks like no secret to who starts commands. It stays,
         # empty: an editor's terminal has its own variables beside ours.
         keyless = {n: "" if _holds(it, keys) else it for n, it in self._variables.items()}
+        folder = None if root is None else await asyncio.to_thread(root.resolve)
         environment = Environment(
             store=shared.store,
             settings=settings,
             clock=self._daemon.clock,
             models=await access_to(models),
-            workspaces=workspaces_of(settings, self._daemon.buffers, keyless, shared.snapshots),
+            workspaces=workspaces_of(
+                settings, self._daemon.buffers, keyless, folder, shared.snapshots
+            ),
             observe=shared.observer.take,
             mcp=McpServers(keyless),
             resident=self._daemon.resident,
             end=end,
             trusted=trust,
-            root=None if root is None else await asyncio.to_thread(root.resolve),
+            root=folder,
         )
         instructions, servers = environment.workspaces.instructions, environment.mcp
         following = partial(follow, (*files, *listed), read_again, known)

@@ -4,6 +4,7 @@ import grp
 import os
 import pwd
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import platformdirs
@@ -30,17 +31,19 @@ def user_folder() -> Path:
     return Path(platformdirs.user_config_dir("sidecar", appauthor=False))
 
 
-def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
+def read_instructions(
+    cwd: Path, trusted: bool, user: Path, keeps: Callable[[str], bool] | None = None
+) -> tuple[Instruction, ...]:
     """From the folder `user`, then from the top down to `cwd`.
 
     The top: the repository's, home, or the file system's root. Skips files above `cwd` that others
-    may write, links out of their folder, untrusted workspaces.
+    may write, links out of their folder, paths that a rule `keeps`, untrusted workspaces.
     """
     found = [_first(user, Path(user.anchor))]
     if trusted:
         real = Path(os.path.realpath(cwd))
         found += [
-            _first(folder, folder, above=folder != real)
+            _first(folder, folder, keeps, above=folder != real)
             for folder in _downward(real)
             if folder != user
         ]
@@ -84,11 +87,13 @@ def _is_private(group: int) -> bool:
     return found.gr_name == name and set(found.gr_mem) <= {name}
 
 
-def _first(folder: Path, within: Path, *, above: bool = False) -> Instruction | None:
+def _first(
+    folder: Path, within: Path, keeps: Callable[[str], bool] | None = None, *, above: bool = False
+) -> Instruction | None:
     for name in NAMES:
         path = folder / name
         real = Path(os.path.realpath(path))
-        if not real.is_relative_to(within):
+        if not real.is_relative_to(within) or (keeps is not None and keeps(str(path))):
             continue
         text = _read(real, own=above)
         if text.strip():

@@ -104,3 +104,25 @@ def test_a_folders_rules_hold_in_sessions_of_folders_below(start: Start, workspa
         assert "A rule of the user rejects this call" in found[name], found
     assert "key.txt" not in found["s"]
     assert not (workspace / "app/infra").exists()
+
+
+@pytest.mark.parametrize(("name", "to"), [("AGENTS.md", ".env"), ("CLAUDE.md", "secrets/key.txt")])
+def test_instructions_that_lead_to_what_a_rule_keeps_stay_here(
+    start: Start, workspace: Path, name: str, to: str
+) -> None:
+    """Links of a repository; a rule for the tool as a whole says nothing of a file."""
+    (workspace / to).parent.mkdir(exist_ok=True)
+    (workspace / to).write_text("TOP\n")
+    (workspace / name).symlink_to(to)
+    (workspace / "sub").mkdir()
+    (workspace / "sub/AGENTS.md").write_text("Use tabs.\n")
+    with FakeMessagesApi() as api:
+        client = start()
+        rules = {"reject": ["read:.env", "read:secrets/**", "read_file"]}
+        opened(client, api, workspace, permissions=rules)
+        below = client.request("session/new", {"cwd": str(workspace / "sub")})["sessionId"]
+        api.script(text("Done."))
+        say(client, below)
+        sent = str(api.requests[-1].body)
+    assert "Use tabs." in sent
+    assert "TOP" not in sent

@@ -104,7 +104,10 @@ class Permissions:
 
         Blocks.
         """
-        rules = Rules(reject=self._as_called(self._book.rules).reject)
+        return self._kept(spec, self._book.rules.reject)
+
+    def _kept(self, spec: ToolSpec, reject: tuple[str, ...]) -> KeptBack | None:
+        rules = Rules(reject=self._as_called(Rules(reject=reject)).reject)
 
         def is_kept(path: str, shown: str, spelt: tuple[str, ...]) -> bool:
             found = Access(spec.kind, "", paths=(path,), shown=(shown,), spelt=spelt)
@@ -113,8 +116,12 @@ class Permissions:
         return is_kept if rules.reject else None
 
     def keeps(self) -> Callable[[str], bool] | None:
-        """Gives a look by path at what a rule keeps from the model, as `kept_back`. Blocks."""
-        kept = self.kept_back(BY_NAME["read_file"])
+        """Gives a look by path at what a rule keeps from the model, as `kept_back`. Blocks.
+
+        A rule for a tool as a whole says nothing of a file.
+        """
+        paths = tuple(rule for rule in self._book.rules.reject if ":" in rule)
+        kept = self._kept(BY_NAME["read_file"], paths)
         if kept is None:
             return None
 
