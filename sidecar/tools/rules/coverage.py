@@ -222,7 +222,9 @@ def _leads_away(program: Program, word: str) -> bool:
     # Go's `./...` is no hidden name.
     word = word.removesuffix("/...") if program.walks else word
     unseen = not program.walks and re.search(r"[*?\[\\]", word)
-    if word.startswith(("/", ":")) or "/-" in word or unseen or runs_later(word):
+    if word.startswith(("/", ":")) or "/-" in word or unseen:
+        return True
+    if runs_later(word) or runs_later(AT_LINE.sub("", word.partition("::")[0])):
         return True
     return is_hidden(word)
 

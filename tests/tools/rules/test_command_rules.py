@@ -103,6 +103,7 @@ def test_ordinary_work_is_not_asked_about(
         ("shell:npm run env *", "npm run env touch P", False),
         ("shell:npm run test *", "npm run test -- --import=data:x", False),
         ("shell:npm run test *", "npm run test /tmp/none", False),
+        ("shell:npm run test *", "npm run test vite.config.ts:3", False),
         ("shell:npm run test *", "npm run test:unit x", False),
         ("shell:npm run te*", "npm run test", True),
         ("shell:npm run te*", "npm run test x", False),
