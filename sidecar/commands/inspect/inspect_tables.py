@@ -1,7 +1,7 @@
 """The tables of `sidecar inspect`."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import pairwise
 
@@ -23,6 +23,8 @@ STEPS = "▁▂▃▄▅▆▇█"
 LARGEST = 10
 MOST_TURNS = 60
 """Turns listed, the newest of longer sessions."""
+MOST_NOTES = 12
+"""The largest are shown; of a long session's, most tell of one call."""
 NOTE_LINES = 14
 WHAT = 44
 
@@ -38,7 +40,7 @@ def drawn(course: Course) -> Iterator[RenderableType]:
     if course.changes:
         yield _titled("Changes of the context", _changes(course))
     if course.notes:
-        yield _titled("Summaries and notes in the context", Group(*map(_note, course.notes)))
+        yield _titled("Summaries and notes in the context", Group(*_notes(course.notes)))
     if course.turns:
         first = max(0, len(course.turns) - MOST_TURNS)
         what = f"Turns ({first} older ones are in --json)" if first else "Turns"
@@ -94,8 +96,8 @@ def _cost(course: Course) -> str:
     return f"{told}; {requests} requests sent {prompt:,} tokens, {rate} of them from the cache"
 
 
-def _regions(course: Course) -> Table:
-    table = _table("region", ">tokens", ">share", ">pieces", ">cached")
+def _regions(course: Course) -> LongTable:
+    table = LongTable("region", "tokens", "share", "pieces", "cached", right=frozenset({1, 3, 4}))
     used = max(1, course.meter.used)
     pieces = Counter(one.region for one in course.pieces if one.shown != "dropped")
     cached: Counter[str] = Counter()
@@ -108,7 +110,6 @@ def _regions(course: Course) -> Table:
             )
             name = REGIONS.get(region, region)
             table.add_row(name, f"{tokens:,}", share, str(pieces[region]), f"{cached[region]:,}")
-    table.columns[2].justify = "left"
     return table
 
 
@@ -131,11 +132,12 @@ def _counts(counts: tuple[tuple[str, int], ...]) -> str:
     return ", ".join(f"{number} {name}" for name, number in counts)
 
 
-def _largest(course: Course) -> Table | None:
+def _largest(course: Course) -> LongTable | None:
     ordered = sorted(course.pieces, key=lambda piece: -piece.tokens)[:LARGEST]
     if not ordered or not ordered[0].tokens:
         return None
-    table = _table(">tokens", "region", "shown", ">turn", "what")
+    heads = ("tokens", "region", "shown", "turn", "what")
+    table = LongTable(*heads, right=frozenset({0, 3}), wraps=True)
     for one in ordered:
         turn = "" if one.turn is None else str(one.turn)
         what = Text(visible(one.label), no_wrap=True, overflow="ellipsis")
@@ -143,8 +145,9 @@ def _largest(course: Course) -> Table | None:
     return table
 
 
-def _tools(course: Course) -> Table:
-    table = _table("tool", ">calls", ">failed", ">tokens ever", ">in view", ">cut at source")
+def _tools(course: Course) -> LongTable:
+    heads = ("tool", "calls", "failed", "tokens ever", "in view", "cut at source")
+    table = LongTable(*heads, right=frozenset(range(1, 6)))
     for one in course.tools:
         counts = (one.calls, one.failed, one.tokens, one.in_view, one.cut)
         table.add_row(shown(one.name), *(f"{count:,}" for count in counts))
@@ -175,6 +178,17 @@ def _change(one: CourseChange) -> str:
     if one.summary:
         told += f"; summary by {one.summary}"
     return f"{told}; undone since" if one.undone else told
+
+
+def _notes(notes: Sequence[CourseNote]) -> Iterator[Text]:
+    by_size = sorted(notes, key=lambda note: -note.tokens)
+    largest, smaller = by_size[:MOST_NOTES], by_size[MOST_NOTES:]
+    shown = {note.id for note in largest}
+    yield from (_note(note) for note in notes if note.id in shown)
+    if smaller:
+        tokens = sum(note.tokens for note in smaller)
+        told = f"… and {len(smaller)} smaller ones, {tokens:,} tokens, are in --json"
+        yield Text(told, style="dim")
 
 
 def _note(note: CourseNote) -> Text:
@@ -213,14 +227,6 @@ def _turns(turns: tuple[CourseTurn, ...], limit: int) -> LongTable:
             "" if one.cost is None else f"{one.cost:.4f}",
             style="" if one.stands else "dim",
         )
-    return table
-
-
-def _table(*heads: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for head in heads:
-        right = head.startswith(">")
-        table.add_column(head.removeprefix(">"), justify="right" if right else "left")
     return table
 
 

@@ -1,23 +1,26 @@
-"""How the context grew and shrank, as `sidecar inspect` draws it."""
+"""What `sidecar inspect` draws: how the context grew and shrank, and its largest notes."""
 
 from dataclasses import replace
 from io import StringIO
 
 from rich.console import Console
 
-from sidecar.commands.inspect.inspect_tables import BAR, drawn
-from sidecar.observe.report.course import Course
+from sidecar.commands.inspect.inspect_tables import BAR, MOST_NOTES, drawn
+from sidecar.observe.report.course import Course, CourseNote
 from tests.observe.courses import LIMIT, course
 
 
-def trend(given: Course) -> str | None:
-    """The line of it, if it is drawn."""
+def shown(given: Course) -> str:
     console = Console(file=StringIO(), width=160)
     for piece in drawn(given):
         console.print(piece)
     assert isinstance(console.file, StringIO)
-    lines = console.file.getvalue().splitlines()
-    return next((line for line in lines if " at most; " in line), None)
+    return console.file.getvalue()
+
+
+def trend(given: Course) -> str | None:
+    """The line of it, if it is drawn."""
+    return next((line for line in shown(given).splitlines() if " at most; " in line), None)
 
 
 def held(*shares: float) -> Course:
@@ -46,3 +49,13 @@ def test_of_a_long_session_each_column_shows_the_most_of_its_requests() -> None:
 
 def test_one_request_is_no_trend() -> None:
     assert trend(held(0.5)) is None
+
+
+def test_of_many_notes_the_largest_are_shown_in_their_order() -> None:
+    sizes = [30] * 5 + [900] + [30] * MOST_NOTES + [50]
+    notes = tuple(CourseNote(f"note_{n}_", "ledger", size, "-") for n, size in enumerate(sizes))
+    said = shown(replace(course(), notes=notes))
+    order = [said.find(f"note_{n}_") for n in range(len(sizes))]
+    assert 0 < order[0] < order[5] < order[-1]
+    assert sum(at > 0 for at in order) == MOST_NOTES
+    assert "… and 7 smaller ones, 210 tokens, are in --json" in said
