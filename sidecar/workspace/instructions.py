@@ -14,6 +14,8 @@ from sidecar.workspace.unlinked_path import folder_of, open_in
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 """In order of preference; at most one per folder counts."""
+MARKDOWN = frozenset({".md", ".mdc", ".markdown"})
+"""Endings of what a repository may link to: a link to its `.env` would send the user's keys."""
 
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 MAX_INSTRUCTION = 64 * 1024
@@ -37,7 +39,8 @@ def read_instructions(
     """From the folder `user`, then from the top down to `cwd`.
 
     The top: the repository's, home, or the file system's root. Skips files above `cwd` that others
-    may write, links out of their folder, paths that a rule `keeps`, untrusted workspaces.
+    may write, links out of their folder or to anything but Markdown, paths that a rule `keeps`,
+    untrusted workspaces.
     """
     found = [_first(user, Path(user.anchor))]
     if trusted:
@@ -93,7 +96,11 @@ def _first(
     for name in NAMES:
         path = folder / name
         real = Path(os.path.realpath(path))
-        if not real.is_relative_to(within) or (keeps is not None and keeps(str(path))):
+        if not real.is_relative_to(within):
+            continue
+        if within == folder and real.suffix.lower() not in MARKDOWN:
+            continue
+        if keeps is not None and keeps(str(path)):
             continue
         text = _read(real, own=above)
         if text.strip():

@@ -106,7 +106,7 @@ def test_a_folders_rules_hold_in_sessions_of_folders_below(start: Start, workspa
     assert not (workspace / "app/infra").exists()
 
 
-@pytest.mark.parametrize(("name", "to"), [("AGENTS.md", ".env"), ("CLAUDE.md", "secrets/key.txt")])
+@pytest.mark.parametrize(("name", "to"), [("AGENTS.md", "own.md"), ("CLAUDE.md", "secrets/key.md")])
 def test_instructions_that_lead_to_what_a_rule_keeps_stay_here(
     start: Start, workspace: Path, name: str, to: str
 ) -> None:
@@ -118,7 +118,7 @@ def test_instructions_that_lead_to_what_a_rule_keeps_stay_here(
     (workspace / "sub/AGENTS.md").write_text("Use tabs.\n")
     with FakeMessagesApi() as api:
         client = start()
-        rules = {"reject": ["read:.env", "read:secrets/**", "read_file"]}
+        rules = {"reject": ["read:own.md", "read:secrets/**", "read_file"]}
         opened(client, api, workspace, permissions=rules)
         below = client.request("session/new", {"cwd": str(workspace / "sub")})["sessionId"]
         api.script(text("Done."))

@@ -87,12 +87,21 @@ def test_a_folder_that_anybody_may_write_is_passed_over(root: Path) -> None:
 
 
 def test_a_link_inside_is_read_and_one_that_leads_out_is_not(root: Path) -> None:
-    write(root, "repo/AGENTS.md", "repo/sub/agents.txt")
-    (root / "repo/sub/CLAUDE.md").symlink_to("agents.txt")
-    (root / "secret").write_text("secret")
-    (root / "repo/sub/deep/AGENTS.md").symlink_to(root / "secret")
+    write(root, "repo/AGENTS.md", "repo/sub/agents.md")
+    (root / "repo/sub/CLAUDE.md").symlink_to("agents.md")
+    (root / "secret.md").write_text("secret")
+    (root / "repo/sub/deep/AGENTS.md").symlink_to(root / "secret.md")
     found = read_instructions(root / "repo/sub/deep", True, root / "user")
-    assert [one.text for one in found] == ["repo/AGENTS.md", "repo/sub/agents.txt"]
+    assert [one.text for one in found] == ["repo/AGENTS.md", "repo/sub/agents.md"]
+
+
+def test_a_projects_link_leads_to_markdown_alone(root: Path) -> None:
+    """A repository's own might name `.env`, of a folder above the workspace, too."""
+    write(root, "repo/.env", "repo/sub/CLAUDE.md", "user/instructions")
+    (root / "repo/AGENTS.md").symlink_to(".env")
+    (root / "user/AGENTS.md").symlink_to("instructions")
+    found = read_instructions(root / "repo/sub", True, root / "user")
+    assert [one.text for one in found] == ["user/instructions", "repo/sub/CLAUDE.md"]
 
 
 def test_without_a_repository_no_link_leads_into_the_rest_of_the_home(
