@@ -34,6 +34,7 @@ from sidecar.workspace.paths import (
     spelt_names,
     ways_to,
 )
+from sidecar.workspace.unlinked_path import may_be_linked
 from sidecar.workspace.variables import naming
 
 _VERBS = {
@@ -133,6 +134,8 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
 
 
 def _spelt(path: str, place: Place, root: Path) -> tuple[str, ...]:
+    if not may_be_linked(path, root):
+        return ()
     known = {place.shown, str(place.real)}
     return tuple(name for name in spelt_names(path, root) if name not in known)
 

@@ -18,6 +18,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.text.visible import plain_path
 from sidecar.workspace.files import git_folders
 from sidecar.workspace.snapshots.time_stamps import is_racy
+from sidecar.workspace.unlinked_path import may_be_linked
 
 MAX_PATH = 4096
 MAX_FOLDERS = 100
@@ -97,7 +98,7 @@ def locate(given: str, root: Path) -> Place:
         raise BadRequest(moved, "input.path")
     joined = _joined(given, root)
     try:
-        real = Path(os.path.realpath(joined))
+        real = Path(os.path.realpath(joined)) if may_be_linked(given, root) else joined
         looped = real.is_symlink()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
