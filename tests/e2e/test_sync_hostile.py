@@ -90,6 +90,35 @@ def test_what_a_project_configures_is_not_obeyed(make: Make, tmp_path: Path) -> 
     assert git("status", "--porcelain", "--branch", cwd=ada.folder) == before
 
 
+@pytest.mark.parametrize("form", ["./vendor/evil.git", "file://{}"])
+def test_a_remote_that_lies_in_the_project_runs_nothing(
+    make: Make, tmp_path: Path, form: str
+) -> None:
+    """As an archive may bring it: its hooks, and a command of its settings."""
+    ada = make("ada")
+    session, mark = ada.new(), tmp_path / "mark"
+    ada.say(session, "hello")
+    evil = ada.folder / "vendor/evil.git"
+    evil.mkdir(parents=True)
+    git("init", "--quiet", "--bare", cwd=evil)
+    (evil / "hooks").mkdir(exist_ok=True)
+    for hook in ("pre-receive", "update", "post-receive", "post-update", "reference-transaction"):
+        path = evil / "hooks" / hook
+        path.write_text(f"#!/bin/sh\ntouch {mark}\n")
+        path.chmod(0o755)
+    other = tmp_path / "other.git"
+    git("init", "--quiet", "--bare", str(other), cwd=tmp_path)
+    (evil / "objects/info").mkdir(exist_ok=True)
+    (evil / "objects/info/alternates").write_text(f"{other}/objects\n")
+    git("config", "core.alternateRefsCommand", f"touch {mark}; true", cwd=evil)
+    git("config", "remote.origin.url", form.format(evil), cwd=ada.folder)
+    wanted = {"cwd": str(ada.folder), "remote": "origin"}
+    found = ada.client.request("session/sync", {**wanted, "dryRun": True})
+    ada.client.request("session/sync", {**wanted, "agree": found["remote"]})
+    assert refs(evil).keys() == {session}
+    assert not mark.exists()
+
+
 def test_an_untrusted_folder_chooses_no_remote(make: Make) -> None:
     ada = make("ada", options={"workspaceTrusted": False})
     session = ada.new()

@@ -5,6 +5,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -28,11 +29,20 @@ _OF_SSH = re.compile(r"(?!-)(?:[A-Za-z0-9_.-]+@)?[A-Za-z0-9][A-Za-z0-9_.-]*:(?!:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A remote's address for git, as people see it (no password), and the name of its files."""
+    """A remote's address for git, as people see it (no password), and the name of its files.
+
+    `by_project`: only the project's configuration says what it is.
+    """
 
     address: str
     shown: str
     key: str
+    by_project: bool = False
+
+    @property
+    def runs_nothing(self) -> bool:
+        """Whether hooks of a repository on this disk are not run, as nobody chose it."""
+        return self.by_project and self.address.startswith(("/", "file:"))
 
 
 async def remote_for(
@@ -64,7 +74,7 @@ async def remote_for(
             "address or the path of a repository",
             PATH,
         )
-    return found
+    return replace(found, by_project=True)
 
 
 def address_of(text: str, folder: Path) -> Remote | None:
