@@ -101,6 +101,26 @@ def test_what_is_wrong_with_a_workspaces_file_keeps_nothing_of_the_users_back() 
     assert settings.config.keep_alive
 
 
+HUGE = 10**400
+ODD: list[object] = [
+    HUGE, -HUGE, 1e999, float("nan"), "", "\0", "x" * 9_000, True, [HUGE, 2, 3], [[HUGE]],
+    {"plan": {"policy": "evict-hybrid", "weights": {"lru": HUGE}}}, {"a": {"b": HUGE}}, {"": HUGE},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_no_value_keeps_the_other_settings_from_being_read(name: str) -> None:
+    """What a workspace's file holds would keep back a rule that the user adds."""
+    users = Layer("user", {"permissions": {"reject": ["edit"]}})
+    for odd in ODD:
+        value = odd
+        for step in reversed(name.split(".")):
+            value = {step: value}
+        assert isinstance(value, dict)
+        theirs = Layer("theirs", value, restricted=True, kind="workspace")
+        assert "edit" in resolve([users, theirs]).config.permissions.reject
+
+
 def test_a_key_that_is_unknown_keeps_nothing_back() -> None:
     result = after(keep_alive=True, keep_alvie=False)
     assert result.config.keep_alive

@@ -176,6 +176,8 @@ def _choose(
     try:
         reader = setting.theirs if layer.restricted else setting.reader
         value = reader.read(given.value)
+    except OverflowError:
+        return problem("has a number that is too large.")
     except ValueError as error:
         return problem(str(error))
     names_model = given.name in ("model", "summary_model")

@@ -1,6 +1,7 @@
 """Applies changed settings to open sessions."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from sidecar.config.loading import WORKSPACE_FILE
 from sidecar.config.reload import CurrentSettings, Stamps, stamps
 from sidecar.session.lifecycle.session import Session
 from sidecar.tools.rules.permission import Rules
+
+logger = logging.getLogger("sidecar.session")
 
 EVERY = 2.0
 """Seconds between looks at the files: few, replaced in many ways."""
@@ -30,7 +33,11 @@ async def follow(
         if now == known:
             continue
         known = now
-        await read()
+        try:
+            await read()
+        except Exception:
+            # The next change may forbid something.
+            logger.exception("settings could not be read again")
 
 
 def passed_over(folder: Path, workspace: Path | None) -> str:
