@@ -96,7 +96,7 @@ def is_worth_keeping(fact: Fact, sessions: int) -> bool:
     again = sessions > 1
     match fact.kind:
         case "learning":
-            return again or fact.who != "tool"
+            return again or fact.who == "user"
         case "constraint" | "decision":
             return fact.who == "user" or (again and fact.who == "model")
         case "error":

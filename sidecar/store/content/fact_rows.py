@@ -1,13 +1,14 @@
 """Facts by session, searchable by words."""
 
 import sqlite3
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 
 from sidecar.core.conversation.fact import Fact, fact_id, from_json, key_of, to_json
 from sidecar.core.dataclass import dataclass
 from sidecar.core.parts import Millis, SessionId
 from sidecar.store.connection.store_access import StoreRead, Submit
+from sidecar.store.content.outputs import PARENT, row_of
 from sidecar.store.content.session_rows import reader, unknown
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.migrations import has_full_text
@@ -15,6 +16,8 @@ from sidecar.store.format.packing import encode_text, pack, unpack
 
 WORDS = 32
 """Words used of a query."""
+MOST_ORIGINS = 100
+"""Sessions that one was made from in turn, as far as they are followed."""
 MOST_WRITTEN = 100
 """Own writes per file; older states look like somebody else's."""
 
@@ -31,7 +34,10 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class FactCandidate:
-    """A fact not promoted, and how many of its workspace's sessions have it."""
+    """A fact not promoted, and how many of its workspace's sessions have it.
+
+    A session counts once with its subtasks, forks and whatever else was made from it.
+    """
 
     fact: Fact
     sessions: int
@@ -193,15 +199,34 @@ def _escaped(piece: str) -> str:
 
 
 def _candidates(con: sqlite3.Connection, session_id: SessionId) -> tuple[FactCandidate, ...]:
-    # A fork repeats a turn, and so its facts, without making any truer: count sources too.
+    origin = cache(partial(_origin, con))
     found = con.execute(
-        f"""SELECT body, (
-            SELECT min(count(DISTINCT other.session_id), count(DISTINCT other.source))
-            FROM fact other WHERE other.cwd = fact.cwd AND other.key = fact.key
-        ) FROM fact WHERE session_id = ? AND NOT {_LEARNED} ORDER BY at, number""",
+        "SELECT body, cwd, key FROM fact "
+        f"WHERE session_id = ? AND NOT {_LEARNED} ORDER BY at, number",
         (session_id,),
     ).fetchall()
-    return tuple(FactCandidate(decode_fact(body, con)[1], sessions) for body, sessions in found)
+    return tuple(
+        FactCandidate(decode_fact(body, con)[1], _sessions(con, cwd, key, origin))
+        for body, cwd, key in found
+    )
+
+
+def _sessions(con: sqlite3.Connection, cwd: bytes, key: str, origin: Callable[[str], str]) -> int:
+    found = con.execute(
+        "SELECT DISTINCT session_id, source FROM fact WHERE cwd = ? AND key = ?", (cwd, key)
+    ).fetchall()
+    # A fork whose origin was deleted repeats a turn, and so its facts: count sources, too.
+    return min(len({origin(name) for name, _ in found}), len({source for _, source in found}))
+
+
+def _origin(con: sqlite3.Connection, session_id: str) -> str:
+    for _ in range(MOST_ORIGINS):
+        row = row_of(con, SessionId(session_id))
+        parent = None if row is None else row.settings.get(PARENT)
+        if not isinstance(parent, str):
+            break
+        session_id = parent
+    return session_id
 
 
 def _mark(con: sqlite3.Connection, rows: list[tuple[bytes, str, Millis]]) -> None:

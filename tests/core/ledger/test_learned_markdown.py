@@ -177,7 +177,10 @@ def fact(kind: FactKind, content: str = "Use pnpm", who: Any = "model") -> Any:
 
 
 WORTH = [
-    ("learning", "model", 1, True),
+    ("learning", "user", 1, True),
+    ("learning", "model", 1, False),
+    ("learning", "nobody", 1, False),
+    ("learning", "model", 2, True),
     ("learning", "tool", 1, False),
     ("learning", "tool", 2, True),
     ("constraint", "user", 1, True),
@@ -231,4 +234,4 @@ def test_what_only_speaks_of_secrets_is_kept() -> None:
         "Connect to postgres://localhost:5432/app",
         "risk-based scheduling is off",
     ):
-        assert is_worth_keeping(fact("learning", content), 1)
+        assert is_worth_keeping(fact("learning", content), 2)

@@ -129,6 +129,25 @@ async def test_a_delegated_task_is_no_rule_of_the_users(world: World) -> None:
         assert not file(world, "constraints").exists()
 
 
+async def test_a_subtask_and_its_session_bear_a_rule_out_once(world: World) -> None:
+    quote = "because the last one used it"
+    async with limited(world).daemon() as desk:
+        worker = await desk.worker(policy="manual")
+        desk.script(hands({"task": "Look at all files."}), *(worker.step() for _ in range(9)))
+        desk.script(says("Done."), says("It is done."))
+        await desk.ask(worker.session, "Have it done.")
+        child = Worker(desk, await child_of(desk, worker.session), worker.done)
+        child.session.audience.attach(desk.watch, desk.editor)
+        await child.turns(3)
+        await worker.turns(4)
+        for session in (child.session, worker.session):
+            assert await learns(desk, session, quote) == f"model: {RULE}"
+        assert not file(world, "constraints").exists()
+        other = await grown(desk)
+        assert await learns(desk, other.session, quote) == f"model: {RULE}"
+        assert RULE in file(world, "constraints").read_text()
+
+
 async def test_facts_are_kept_that_the_log_bears_out(desk: Desk) -> None:
     desk.model.written.append(
         says(WITH_FACTS.replace("}\n", "}\n" + FACT.replace("used", "ate") + "\n"))
