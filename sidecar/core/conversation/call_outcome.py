@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from sidecar.core.conversation.turns import REFUSED
 from sidecar.core.late_pattern import late_pattern
 from sidecar.core.parts import Json, ToolCompleted, ToolError, ToolPart, ToolPending, ToolRunning
 from sidecar.core.text.visible import clipped
@@ -66,6 +67,7 @@ _UNLIKE = "apply_patch verification failed"
 DENIED = late_pattern(
     r"The user doesn['\u2019]t want to (?:proceed with this tool use|take this action)"
 )
+BY_THE_USER = "refused by the user"
 SAID = late_pattern(r"the user said:\s*(.+)", re.S | re.I)
 _STAGES = late_pattern(r"\|\||&&|[|;\n]")
 _SEARCH = late_pattern(
@@ -130,9 +132,10 @@ def refused(part: ToolPart) -> bool:
     match part.state:
         case ToolError(failure="denied"):
             return True
-        case ToolCompleted() | ToolError():
-            return bool(DENIED.match(result_text(part)))
-        case ToolPending() | ToolRunning():
+        case ToolCompleted(metadata=metadata):
+            # As recorded elsewhere; a file or a server may say so without any user.
+            return metadata.get("isError") is True and bool(DENIED.match(result_text(part)))
+        case ToolError() | ToolPending() | ToolRunning():
             return False
 
 
@@ -197,11 +200,23 @@ def _exits(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def error_line(text: str) -> str:
-    """Returns a refusal, else the last line naming an error, else the exit code and a complaint."""
-    if DENIED.match(text):
+def error_line(text: str, *, denied: bool = False) -> str:
+    """Returns a refusal, else the last line naming an error, else the exit code and a complaint.
+
+    `denied`: by the user, as `refused` says; no other text passes for that.
+    """
+    if denied and DENIED.match(text):
         words = SAID.search(text[:4_000])
-        return one_line(f"refused by the user: {words[1]}" if words else "refused by the user")
+        return one_line(f"{BY_THE_USER}: {words[1]}" if words else BY_THE_USER)
+    line = _error_line(text)
+    return line if denied or not line.startswith((BY_THE_USER, REFUSED)) else f"said: {line}"
+
+
+def error_of(part: ToolPart) -> str:
+    return error_line(result_text(part), denied=refused(part))
+
+
+def _error_line(text: str) -> str:
     if text.startswith(_REFUSED):
         refusal = text.removeprefix(_REFUSED).lstrip().partition("\n")[0]
         return one_line(refusal.removesuffix("</tool_use_error>"))
@@ -244,7 +259,7 @@ def finding(part: ToolPart) -> str:
     """Returns one line about a result: title, error or first line."""
     text = result_text(part)
     if failed(part):
-        return error_line(text)
+        return error_of(part)
     title, called = one_line(getattr(part.state, "title", "")), argument(part.input)
     if title and title not in f"{part.name} {called}" and (not called or called not in title):
         return title

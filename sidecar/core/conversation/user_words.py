@@ -1,23 +1,26 @@
 """Finds the user's words in a call's result: a refusal's reason, an answer."""
 
+import re
 from collections.abc import Iterator
 
-from sidecar.core.conversation.call_outcome import DENIED, SAID, argument, result_text
-from sidecar.core.conversation.turns import REFUSED
+from sidecar.core.conversation.call_outcome import SAID, argument, refused, result_text
+from sidecar.core.late_pattern import late_pattern
 from sidecar.core.parts import Json, JsonObject, ToolCompleted, ToolPart
 
 CHOICES = ("options", "choices")
 """Fields with a question's choices."""
+ASKING = late_pattern(r"ask|question|elicit|input|confirm|choice|choose", re.I)
+"""Names of tools that ask the user; of any other a model may call a file's text an answer."""
 
 
 def user_words(part: ToolPart) -> tuple[str, ...]:
     """Returns sentences with the user's whole words, if any."""
     text = result_text(part)
-    if DENIED.match(text) or text == REFUSED:
+    if refused(part):
         found = SAID.search(text)
         why = f": {found[1].strip()}" if found else ""
         return (f"The user refused {part.name} {argument(part.input)}".rstrip() + why,)
-    asked = tuple(_questions(part.input))
+    asked = tuple(_questions(part.input)) if ASKING.search(part.name) else ()
     if not asked or not isinstance(part.state, ToolCompleted) or not text.strip():
         return ()
     answers = _answers(asked, text)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
-from sidecar.core.conversation.call_outcome import error_line, one_line
+from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.net_changes import net_files, told_files, told_more
 from sidecar.core.ledger.units import Item, Unit, overcome
@@ -179,8 +179,7 @@ def _failed(candidate: Candidate) -> Iterator[Unit]:
         if blocks and (how is None or isinstance(how, Placeholder)):
             continue
         tried, error = (
-            _plain(one_line(text, QUOTED + 1)[:QUOTED])
-            for text in (unit.argument, error_line(unit.text))
+            _plain(one_line(text, QUOTED + 1)[:QUOTED]) for text in (unit.argument, unit.error)
         )
         seen = any(error in _plain(text) for text in _texts(blocks))
         if not seen and not any(tried in line and error in line for line in lines):

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from sidecar.core.conversation.call_outcome import (
+    BY_THE_USER,
     argument,
-    error_line,
+    error_of,
     exit_code,
     failed,
     one_line,
-    result_text,
     status,
 )
 from sidecar.core.conversation.turns import REFUSED
@@ -99,7 +99,7 @@ class Failure:
 
     @property
     def refused(self) -> bool:
-        return self.error.startswith(("refused by the user", REFUSED))
+        return self.error.startswith((BY_THE_USER, REFUSED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class Folding:
                     self._touch(deed, turn)
                 case RanCommand(command=command):
                     bad = failed(part)
-                    line = error_line(result_text(part)) if bad else ""
+                    line = error_of(part) if bad else ""
                     self._commands.pop(command, None)
                     ran = Command(command, exit_code(part), line, turn, part.id)
                     self._commands[command] = ran
@@ -241,7 +241,7 @@ class Folding:
             if same and same == before.same and same not in before.missing:
                 del self._failures[key], self._open[failure.part_id]
         if missing:
-            tried, error = argument(part.input), error_line(result_text(part))
+            tried, error = argument(part.input), error_of(part)
             failure = Failure(part.name, tried, error, turn, part.id)
             failure = self._failures.setdefault((part.name, tried, error), failure)
             self._open[failure.part_id] = OpenAttempt(same, missing)

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.call_outcome import (
     argument,
+    error_line,
     failed,
     one_line,
     refused,
@@ -93,6 +94,11 @@ class Unit:
     @property
     def text(self) -> str:
         return str(self.held)
+
+    @property
+    def error(self) -> str:
+        """A failed call's error in one line."""
+        return error_line(self.text, denied=self.refused)
 
     def __post_init__(self) -> None:
         if self.kind == "call":

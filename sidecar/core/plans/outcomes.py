@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from sidecar.core.conversation.call_outcome import WRAPPING, error_line, one_line
+from sidecar.core.conversation.call_outcome import WRAPPING, one_line
 from sidecar.core.conversation.complaints import passes
 from sidecar.core.dataclass import dataclass
 from sidecar.core.files.shell_writes import commands_alone
@@ -243,7 +243,7 @@ def _before_it_failed(unit: Unit) -> Iterator[Outcome]:
         if says and says.search(unit.text):
             done.append(_ran(ran))
     if done:
-        done[-1] += f" (of the same command failed: {one_line(error_line(unit.text), CAME)})"
+        done[-1] += f" (of the same command failed: {one_line(unit.error, CAME)})"
     yield from (Outcome("history", _told(text)) for text in done)
 
 
@@ -342,7 +342,7 @@ def _end(unit: Unit) -> str:
     if unit.refused or unit.status == "interrupted":
         return "refused" if unit.refused else "broken off"
     if unit.failed and unit.means == "shell" and _JOINS.search(unit.argument):
-        error = one_line(error_line(unit.text), CAME)
+        error = one_line(unit.error, CAME)
         return _told(error if error.startswith("exit ") else f"{unit.status}: {error}")
     if unit.failed or unit.status != "ok":
         return unit.status if unit.failed else "nothing found"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
-from sidecar.core.conversation.call_outcome import LONGEST, error_line, one_line
+from sidecar.core.conversation.call_outcome import LONGEST, one_line
 from sidecar.core.conversation.complaints import to_mend
 from sidecar.core.ledger.units import Unit
 from sidecar.core.parts import PartId
@@ -54,7 +54,7 @@ def first_line(text: str, most: int) -> str:
 
 
 def failure_line(unit: Unit, most: int = LONGEST) -> str:
-    tried, error = one_line(unit.argument, most), one_line(error_line(unit.text), most)
+    tried, error = one_line(unit.argument, most), one_line(unit.error, most)
     return f"- {f'{unit.tool} {tried}'.rstrip()} → {error}"
 
 
@@ -69,7 +69,7 @@ def _alike(
 ) -> Iterator[tuple[str, str]]:
     found: dict[tuple[str, str, str], list[Unit]] = {}
     for unit in failed:
-        found.setdefault((_title(unit), unit.tool, error_line(unit.text)), []).append(unit)
+        found.setdefault((_title(unit), unit.tool, unit.error), []).append(unit)
     for (title, tool, error), units in found.items():
         tried = " ; ".join(dict.fromkeys(one_line(unit.argument) for unit in units))
         lesson, cure = _last(units, learnt), _last(units, cures)
@@ -95,6 +95,6 @@ def _lost(unit: Unit, how: Shown | None) -> bool:
             return True
         case Truncated() | Excerpt() | Quoted():
             left = shorten(unit.text, how, unit.part_id)
-            return error_line(unit.text)[:QUOTED] not in one_line(left, len(left))
+            return unit.error[:QUOTED] not in one_line(left, len(left))
         case _:
             return False

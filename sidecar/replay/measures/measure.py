@@ -5,7 +5,7 @@ Names in whole parts count apart: policies keep lines by the same names.
 
 from collections.abc import Sequence
 
-from sidecar.core.conversation.call_outcome import error_line, one_line
+from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.guidance import LONGEST_RULE
 from sidecar.core.ledger.units import Item, Unit, overcome
@@ -174,7 +174,7 @@ def shown_text(item: Item) -> str:
 def _finding(unit: Unit) -> str:
     # As `outcome.finding` for a result without a title.
     if unit.failed:
-        return error_line(unit.text)
+        return unit.error
     return next((one_line(line) for line in unit.text.splitlines() if line.strip()), "")
 
 
@@ -190,7 +190,7 @@ def _failure_kept(unit: Unit, item: Item | None, notes: str) -> bool:
 
 
 def failure_kept(unit: Unit, shown: str | None, notes: str) -> bool:
-    line = error_line(unit.text)[:QUOTED]
+    line = unit.error[:QUOTED]
     if shown is not None and line in one_line(shown, 10**9):
         return True
     return unit.argument[:QUOTED] in notes and line in notes

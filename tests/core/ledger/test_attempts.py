@@ -169,7 +169,7 @@ def test_a_mistyped_folder_is_overcome_by_the_right_one() -> None:
 
 def test_a_plan_that_was_refused_is_overcome_by_a_later_one_that_was_accepted() -> None:
     refused = "The user doesn't want to proceed with this tool use. the user said: smaller"
-    first = call("ExitPlanMode", {"plan": "# All of it"}, refused, failure="error")
+    first = call("ExitPlanMode", {"plan": "# All of it"}, refused, failure="denied")
     second = call("ExitPlanMode", {"plan": "# Half of it"}, "User has approved your plan.")
     assert left(first, second) == []
     assert left(second, first) == [1]
@@ -178,8 +178,8 @@ def test_a_plan_that_was_refused_is_overcome_by_a_later_one_that_was_accepted() 
 
 def test_only_the_same_attempt_overcomes_a_refusal() -> None:
     refused = "The user doesn't want to proceed with this tool use. the user said: not yet"
-    no = call("Bash", {"command": "git commit -m x"}, refused, failure="error")
-    look = call("Bash", {"command": "git log"}, refused, failure="error")
+    no = call("Bash", {"command": "git commit -m x"}, refused, failure="denied")
+    look = call("Bash", {"command": "git log"}, refused, failure="denied")
     denied = call("Bash", {"command": "git log"}, "not allowed", failure="denied")
     assert left(no, look, denied, shell("git commit -m y"), shell("git diff")) == [0, 1, 2]
     assert left(no, shell("git commit -m x")) == []

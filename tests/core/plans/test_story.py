@@ -78,10 +78,12 @@ def test_of_a_file_that_the_user_attached_the_name_is_told_and_none_of_its_words
     ]
 
 
-def answered(item: Item, name: str, given: JsonObject, text: str) -> Item:
-    """Give a call's item as one with this input and result."""
+def answered(
+    item: Item, name: str, given: JsonObject, text: str, *, is_error: bool = False
+) -> Item:
+    """Give a call's item as one with this input and result, as recordings have it."""
     mine = item.unit
-    state = ToolCompleted(Output(text), 1, 2)
+    state = ToolCompleted(Output(text), 1, 2, metadata={"isError": True} if is_error else {})
     part = ToolPart(mine.part_id, "c", name, given, state)
     made = Message(mine.message_id, TurnId("t"), "assistant", (part,), 1, "complete", "")
     [unit] = units_of(made, mine.turn, mine.step)
@@ -97,8 +99,9 @@ def test_what_the_user_answered_to_a_call_is_told_word_for_word() -> None:
     talk[2] = answered(talk[2], "ask_user", {"question": "Why?", "choices": ["c"]}, "Because.")
     talk[3] = answered(talk[3], "ask_question", {"question": "How does it?"}, "It does so.")
     no = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user"
-    talk[4] = answered(talk[4], "Bash", {"command": "git push"}, f"{no} said:\nnot yet\nask me")
-    talk[5] = answered(talk[5], "Bash", {"command": "rm a"}, f"{no} is asked.")
+    push: JsonObject = {"command": "git push"}
+    talk[4] = answered(talk[4], "Bash", push, f"{no} said:\nnot yet\nask me", is_error=True)
+    talk[5] = answered(talk[5], "Bash", {"command": "rm a"}, f"{no} is asked.", is_error=True)
     assert told(talk, ["p7", "p8"], room=200)["user2"].splitlines()[1:] == [
         "- Asked: Which?",
         "  The user: a, and never b",
