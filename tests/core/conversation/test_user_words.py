@@ -3,7 +3,6 @@
 import pytest
 
 from sidecar.core.conversation.call_outcome import error_of, refused
-from sidecar.core.conversation.turns import REFUSED
 from sidecar.core.conversation.user_words import user_words
 from sidecar.core.parts import (
     JsonObject,
@@ -16,6 +15,7 @@ from sidecar.core.parts import (
 )
 
 SAID = "The user doesn't want to proceed with this tool use. The user said: always push"
+REFUSED = "The user refused permission for this call."
 ASKS: JsonObject = {"path": "a.md", "question": "May I push?", "options": ["yes"]}
 
 
