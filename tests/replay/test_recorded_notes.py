@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sidecar.core.conversation.call_outcome import error_line, result_text
+from sidecar.core.conversation.call_outcome import result_text
 from sidecar.core.ledger.ledger import read_ledger
 from sidecar.core.ledger.net_changes import net_files, told_files, told_more
 from sidecar.core.ledger.units import Unit, overcome
@@ -73,7 +73,7 @@ def looking(changed: tuple[tuple[str, str], ...]) -> Callable[[Plan, Situation],
 
 def is_told(unit: Unit, notes: str) -> bool:
     lines = (line for line in notes.splitlines() if unit.argument[:QUOTED] in line)
-    return any(error_line(unit.text)[:QUOTED] in line for line in lines)
+    return any(unit.error[:QUOTED] in line for line in lines)
 
 
 def changed_by(messages: tuple[Message | None, ...]) -> tuple[tuple[str, str], ...]:

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecar.core.conversation.call_outcome import error_line
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
 from sidecar.core.plans.plan import REWRITE_ID, Plan, Situation
@@ -150,7 +149,7 @@ def _rebuilt(plan: Plan, told: Situation, items: dict[PartId, Item]) -> None:
             assert shown in (None, Dropped()) or part_id not in after
         if unit.kind == "call" and unit.failed and shown == Dropped():
             # Calls of one tool that failed alike stand in one line.
-            said, why = re.escape(unit.argument), re.escape(error_line(unit.text))
+            said, why = re.escape(unit.argument), re.escape(unit.error)
             line = rf"^- {unit.tool} (?:.*; )?{said}(?: ; .*)? → {why}"
             assert re.search(line, plan.note, re.MULTILINE)
 
