@@ -10,6 +10,7 @@ from pathlib import Path
 import platformdirs
 
 from sidecar.core.dataclass import dataclass
+from sidecar.core.prompt.frames import within_frame
 from sidecar.workspace.unlinked_path import folder_of, open_in
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
@@ -23,7 +24,7 @@ MAX_INSTRUCTION = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """Absolute `path`, `text` capped at 64 KiB."""
+    """Absolute `path`, `text` capped at 64 KiB, which passes for no other file's."""
 
     path: str
     text: str
@@ -102,7 +103,7 @@ def _first(
             continue
         if keeps is not None and keeps(str(path)):
             continue
-        text = _read(real, own=above)
+        text = within_frame(_read(real, own=above))
         if text.strip():
             return Instruction(str(path), text)
     return None

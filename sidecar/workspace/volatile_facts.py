@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from pathlib import Path
@@ -21,6 +22,9 @@ MAX_DIAGNOSTICS = 20
 MAX_SELECTION = 4000
 MAX_LINE = 300
 KEPT = "[left out: a rule of the user's keeps this file from you]"
+MOST_STEPS = 50
+"""Folders of a name that is no path, of which the last ones may be a file's."""
+_SCHEME = re.compile(r"[A-Za-z][\w+.-]+:")
 _MAX_GIT_OUTPUT = 64 * 1024
 
 _STATUS = (
@@ -83,7 +87,11 @@ def without_kept(shown: JsonObject, keeps: Callable[[str], bool]) -> JsonObject:
 
 def _is_kept(item: Json, keeps: Callable[[str], bool]) -> bool:
     path = _named(item)
-    return bool(path) and keeps(path)
+    if not path or keeps(path):
+        return bool(path)
+    # `fugitive:///repo/.git//0/secrets/key`, say: a file by another name.
+    steps = unquote(path).split("/")[-MOST_STEPS:] if _SCHEME.match(path) else []
+    return any(keeps("/".join(steps[at:])) for at in range(1, len(steps)) if steps[at])
 
 
 def git_environment(environment: Mapping[str, str]) -> GitEnvironment:

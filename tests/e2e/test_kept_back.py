@@ -62,8 +62,13 @@ def test_what_an_editor_says_of_a_file_that_a_rule_keeps_stays_here(
     with FakeMessagesApi() as api:
         client = start()
         session = opened(client, api, workspace, permissions={"reject": ["read:secrets/**"]})
-        for name in ("secrets/prod.env", "main.py"):
-            uri, where = (workspace / name).as_uri(), {"start": {"line": 0, "character": 0}}
+        index = "fugitive://" + str(workspace / ".git//0/secrets/prod.env")
+        for name, uri in (
+            ("secrets/prod.env", (workspace / "secrets/prod.env").as_uri()),
+            ("secrets in the index", index),
+            ("main.py", (workspace / "main.py").as_uri()),
+        ):
+            where = {"start": {"line": 0, "character": 0}}
             message = f"unknown word in {name}: tip of {name}"
             told = {"uri": uri, "range": where, "severity": 2, "message": message}
             given["diagnostics"].append(told)

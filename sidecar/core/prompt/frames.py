@@ -3,7 +3,7 @@
 import re
 
 _FRAME = re.compile(
-    r"<(?=\s*/\s*(?:context|selection|(?i:file))\b|\s*/?\s*(?i:instructions-changed)\b|context>)"
+    r"<(?=\s*/\s*(?:context|selection|(?i:file))\b|\s*/?\s*(?i:instructions)\b|context>)"
 )
 _BEGIN, _END = "<context>", "</context>"
 
