@@ -174,3 +174,8 @@ def test_an_unknown_setting_of_another_name_forbids_nothing(name: str) -> None:
     options = {name: 1, "permissions": {"allow": ["write_file"]}}
     config = resolve_all(workspace=None, environment={}, options=options, user=Path(os.devnull))
     assert config.config.permissions.allow == ("write_file",)
+
+
+def test_a_list_of_rules_that_is_none_is_told() -> None:
+    problem = merge([Layer("here", {"permissions": {"allow": "shell rm"}})])[1][0]
+    assert "permissions.allow: must be a list of rules" in str(problem)

@@ -18,6 +18,9 @@ OPTIONS = "initializationOptions"
 WORKSPACE_FILE = ".sidecar/config.toml"
 MOST_BYTES = 256 * 1024
 """Largest configuration file; a workspace's may hold anything."""
+MOST_KEYS, MOST_DEPTH = 1_000, 16
+"""Settings of a file, and tables in one another."""
+DEEP = "it is nested too deeply."
 
 _VARIABLES = {"data_dir": "SIDECAR_DATA_DIR", "log": "SIDECAR_LOG"}
 _PROVIDER = {"base_url": "ANTHROPIC_BASE_URL", "api_key": "ANTHROPIC_API_KEY"}
@@ -129,14 +132,33 @@ def _read(path: Path, problems: list[Problem], *, restricted: bool = False) -> L
     values: dict[str, object] = {}
     try:
         text = _text(path)
-        values = tomllib.loads(text)
-    except RecursionError:
-        why = "it is nested too deeply."
+        values = _bounded(tomllib.loads(text))
+    except (OSError, RecursionError, ValueError) as error:
+        why = DEEP if isinstance(error, RecursionError) else error
         problems.append(Problem(str(path), "", f"cannot be read: {why}", theirs=restricted))
-    except (OSError, ValueError) as error:
-        problems.append(Problem(str(path), "", f"cannot be read: {error}", theirs=restricted))
     kind: LayerKind = "workspace" if restricted else "user"
     return Layer(str(path), values, restricted, kind, text=text)
+
+
+def _bounded(values: dict[str, object]) -> dict[str, object]:
+    """Raises ValueError for more or deeper keys than any settings have: others recurse."""
+    level: list[dict[str, object] | list[object]] = [values]
+    keys = 0
+    for _ in range(MOST_DEPTH):
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, dict | list)
+        ]
+        keys += sum(len(one) for one in level if isinstance(one, dict))
+        if not level:
+            break
+    else:
+        raise ValueError(DEEP)
+    if keys + len(values) > MOST_KEYS:
+        raise ValueError(f"it has more than {MOST_KEYS:,} settings.")
+    return values
 
 
 def _text(path: Path) -> str:
