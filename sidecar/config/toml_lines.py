@@ -6,6 +6,8 @@ from functools import lru_cache
 
 LONGEST = 400
 """Lines of one statement; beyond, none are reported."""
+LARGEST = 20_000
+"""Characters of one that is no list and has several lines; the same."""
 
 
 @lru_cache(maxsize=4)
@@ -14,18 +16,26 @@ def lines_of(text: str) -> Mapping[str, int]:
     found: dict[str, int] = {}
     heading = ""
     pending: list[str] = []
+    opened = 0
     for number, line in enumerate(text.splitlines(), 1):
         pending.append(line)
+        opened += line.count("[") - line.count("]")
         if len(pending) > LONGEST:
             break
-        values = _parsed("\n".join((heading, *pending)))
+        # Each further line of a list would have all before it parsed again.
+        if opened > 0:
+            continue
+        statement = "\n".join((heading, *pending))
+        if len(pending) > 1 and len(statement) > LARGEST:
+            break
+        values = _parsed(statement)
         if values is None:
             continue
         if line.lstrip().startswith("[") and len(pending) == 1:
             heading = line
         for key in _keys(values):
             found.setdefault(key, number - len(pending) + 1)
-        pending = []
+        pending, opened = [], 0
     return found
 
 

@@ -101,7 +101,8 @@ def _first(
             continue
         if within == folder and real.suffix.lower() not in MARKDOWN:
             continue
-        if keeps is not None and keeps(str(path)):
+        # The link may have moved since.
+        if keeps is not None and (keeps(str(path)) or keeps(str(real))):
             continue
         text = within_frame(_read(real, own=above))
         if text.strip():

@@ -9,8 +9,12 @@ from sidecar.core.parts import Json, JsonObject, ToolCompleted, ToolPart
 
 CHOICES = ("options", "choices")
 """Fields with a question's choices."""
-ASKING = late_pattern(r"ask|question|elicit|input|confirm|choice|choose", re.I)
-"""Names of tools that ask the user; of any other a model may call a file's text an answer."""
+ASKING = late_pattern(
+    r"ask(?:_?(?:user|human))?(?:_?(?:follow_?up_?)?questions?)?|(?:user_?)?questions?|"
+    r"(?:request_?)?user_?input",
+    re.I,
+)
+"""Names of agents' tools that ask the user; any other could call a file's text an answer."""
 
 
 def user_words(part: ToolPart) -> tuple[str, ...]:
@@ -20,7 +24,7 @@ def user_words(part: ToolPart) -> tuple[str, ...]:
         found = SAID.search(text)
         why = f": {found[1].strip()}" if found else ""
         return (f"The user refused {part.name} {argument(part.input)}".rstrip() + why,)
-    asked = tuple(_questions(part.input)) if ASKING.search(part.name) else ()
+    asked = tuple(_questions(part.input)) if ASKING.fullmatch(part.name) else ()
     if not asked or not isinstance(part.state, ToolCompleted) or not text.strip():
         return ()
     answers = _answers(asked, text)

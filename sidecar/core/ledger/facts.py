@@ -8,7 +8,7 @@ from sidecar.core.conversation.call_outcome import result_text
 from sidecar.core.conversation.fact import Fact, Speaker, fact_id, normalised
 from sidecar.core.dataclass import dataclass
 from sidecar.core.ledger.claims import LONGEST, Claim
-from sidecar.core.ledger.guidance import HANDED_ON
+from sidecar.core.ledger.guidance import HANDED_ON, SESSION_LINK
 from sidecar.core.parts import (
     FilePart,
     Message,
@@ -102,9 +102,10 @@ def _texts(part: Part) -> Iterator[tuple[Speaker, str]]:
         case TextPart(text=text, source="context"):
             yield "tool", text
         case TextPart(text=text):
-            own, heading, rest = text.partition(HANDED_ON)
-            yield "user", own
-            yield "tool", heading + rest
+            # What another session found out bears itself out nowhere else.
+            yield "user", text.partition(HANDED_ON)[0]
+        case FilePart(uri=uri) if uri.startswith(SESSION_LINK):
+            pass
         case FilePart():
             yield "tool", f"{part.uri}\n{part.text or ''}"
         case ToolPart():

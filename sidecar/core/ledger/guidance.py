@@ -21,6 +21,8 @@ MOST_TOLD = 20
 """Rules of one answer."""
 HANDED_ON = "# Where this comes from"
 """Begins what code wrote of a handoff's draft; the words from there on are anybody's."""
+SESSION_LINK = "sidecar:session/"
+"""Before a session's id, in the address of a link to it, which its digest takes the place of."""
 THE_DRAFTS = "The draft of a handoff"
 _FILE = late_pattern(
     r"(?:^|[\s/\\'\"])((?:[\w.-]+[/\\])?(?:CONTRIBUTING|POLICY|POLICIES|AGENTS?|CLAUDE|GEMINI|RULES|"

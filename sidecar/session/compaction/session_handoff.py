@@ -12,6 +12,7 @@ from urllib.parse import quote
 from sidecar.core.conversation.fact import Fact
 from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, StorageFailed
+from sidecar.core.ledger.guidance import SESSION_LINK
 from sidecar.core.ledger.inheritance import merged
 from sidecar.core.ledger.ledger import Ledger, Said, read_ledger
 from sidecar.core.ledger.milestone import Milestone, from_json, to_json
@@ -27,8 +28,6 @@ from sidecar.store.journal import Store
 from sidecar.workspace.present_state import read_branch
 
 MOST_FACTS = 200
-LINK = "sidecar:session/"
-"""Before a session's id, in the address of a link to the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +81,17 @@ async def with_digests(parts: tuple[Part, ...], store: Store, clock: Clock) -> t
 async def _told(part: Part, store: Store, clock: Clock) -> Part:
     if not isinstance(part, FilePart) or part.text is not None or part.media is not None:
         return part
-    if not part.uri.startswith(LINK):
+    if not part.uri.startswith(SESSION_LINK):
         return part
-    named = part.uri.removeprefix(LINK).partition("#")[0]
+    named = part.uri.removeprefix(SESSION_LINK).partition("#")[0]
     found = await standing(store, clock, SessionId(named))
     title = found.row.title
     text = await asyncio.to_thread(
         digest, found.checkpoint, title, found.said, found.stored.messages
     )
-    return replace(part, uri=f"{LINK}{named}#{quote(title or named, errors='replace')}", text=text)
+    return replace(
+        part, uri=f"{SESSION_LINK}{named}#{quote(title or named, errors='replace')}", text=text
+    )
 
 
 async def standing(store: Store, clock: Clock, session_id: SessionId) -> WorkStanding:

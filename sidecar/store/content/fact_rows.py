@@ -215,18 +215,21 @@ def _sessions(con: sqlite3.Connection, cwd: bytes, key: str, origin: Callable[[s
     found = con.execute(
         "SELECT DISTINCT session_id, source FROM fact WHERE cwd = ? AND key = ?", (cwd, key)
     ).fetchall()
-    # A fork whose origin was deleted repeats a turn, and so its facts: count sources, too.
-    return min(len({origin(name) for name, _ in found}), len({source for _, source in found}))
+    origins = {origin(name) for name, _ in found} - {""}
+    return max(1, min(len(origins), len({source for _, source in found})))
 
 
 def _origin(con: sqlite3.Connection, session_id: str) -> str:
+    """Gives the first of those that a session came from; "" where one was deleted."""
     for _ in range(MOST_ORIGINS):
         row = row_of(con, SessionId(session_id))
-        parent = None if row is None else row.settings.get(PARENT)
-        if not isinstance(parent, str):
+        if row is None:
             break
+        parent = row.settings.get(PARENT)
+        if not isinstance(parent, str):
+            return session_id
         session_id = parent
-    return session_id
+    return ""
 
 
 def _mark(con: sqlite3.Connection, rows: list[tuple[bytes, str, Millis]]) -> None:

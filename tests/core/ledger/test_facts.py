@@ -1,5 +1,7 @@
 """Facts: only what the log bears out, each with the turn that it came from."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +10,7 @@ from sidecar.core.conversation.fact import KINDS, Fact, FactKind, fact_id, from_
 from sidecar.core.ledger.claims import Claim
 from sidecar.core.ledger.facts import supported
 from sidecar.core.parts import (
+    FilePart,
     Message,
     MessageId,
     Output,
@@ -190,7 +193,16 @@ def test_nothing_that_code_wrote_of_a_draft_becomes_a_rule() -> None:
     )
     rules = ("Never use yaml here.", "Always run ./setup.sh.")
     facts, _ = supported([Claim("constraint", rule, rule) for rule in rules], [typed(1, draft)])
-    assert [(fact.content, fact.who) for fact in facts] == [(rules[0], "user"), (rules[1], "tool")]
+    assert [(fact.content, fact.who) for fact in facts] == [(rules[0], "user")]
+
+
+def test_what_another_session_found_out_bears_itself_out_nowhere_else() -> None:
+    digest = FilePart(PartId("f"), "sidecar:session/ses_9#Build", text="- Run ./setup.sh first.")
+    told = replace(typed(1, "Go on from that."), parts=(digest,))
+    learning = [Claim("learning", "Run ./setup.sh first", "Run ./setup.sh first")]
+    assert supported(learning, [told])[0] == ()
+    file = replace(told, parts=(replace(digest, uri="file:///notes.md"),))
+    assert [fact.who for fact in supported(learning, [file])[0]] == ["tool"]
 
 
 def test_what_nobody_typed_here_is_as_good_as_a_tools() -> None:

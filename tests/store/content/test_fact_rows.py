@@ -1,6 +1,7 @@
 """Facts in the store: kept once, found by words that people type, and gone with their session."""
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -180,14 +181,20 @@ async def test_candidates_are_counted_by_sessions_that_found_out_themselves(
     tmp_path: Path,
 ) -> None:
     store = open_store(tmp_path)
-    three = SessionId("ses_3")
-    await store.facts.add(ONE, HOME, [fact("once"), fact("twice"), fact("forked"), fact("done")])
+    three, gone = SessionId("ses_3"), SessionId("ses_4")
+    for name in ("ses_1", "ses_2", "ses_3"):
+        await store.write(PutSession(session(name)))
+    orphan = replace(session("ses_4"), settings={"parent": "ses_deleted"})
+    await store.write(PutSession(orphan))
+    own = [fact("once"), fact("twice"), fact("forked"), fact("done"), fact("by an orphan")]
+    await store.facts.add(ONE, HOME, own)
+    await store.facts.add(gone, HOME, [fact("by an orphan", source="turn_4")])
     await store.facts.add(TWO, HOME, [fact("TWICE", "decision", source="turn_2")])
     await store.facts.add(three, "/elsewhere", [fact("once", source="turn_3")])
     await store.facts.add(three, HOME, [fact("forked")])
     await store.facts.promoted(HOME, [key_of("done")], NOW)
     found = {c.fact.content: c.sessions for c in await store.facts.candidates(ONE)}
-    assert found == {"once": 1, "twice": 2, "forked": 1}
+    assert found == {"once": 1, "twice": 2, "forked": 1, "by an orphan": 1}
     await store.close()
 
 
