@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -187,8 +188,15 @@ def test_a_window_sees_what_comes_from_elsewhere(make: Make) -> None:
     assert len(ada.texts(session)) == 3
 
 
-def test_turns_are_synced_as_they_end_where_that_is_wished_and_agreed_to(make: Make) -> None:
-    wished = {"sync": {"after_turns": True}}
+def after_turns(tmp_path: Path) -> dict[str, Any]:
+    """The options of a user who named the remote."""
+    return {"sync": {"after_turns": True, "remote": str(tmp_path / "remote.git")}}
+
+
+def test_turns_are_synced_as_they_end_where_that_is_wished_and_agreed_to(
+    make: Make, tmp_path: Path
+) -> None:
+    wished = after_turns(tmp_path)
     ada, bob = make("ada", options=wished), make("bob", options=wished)
     session = ada.new("Follows")
     ada.say(session, "hello")
@@ -214,9 +222,9 @@ def test_turns_are_synced_as_they_end_where_that_is_wished_and_agreed_to(make: M
     ada.client.wait_for(lambda n: "was not synced after the turn" in str(n["params"]))
 
 
-def test_a_daemon_that_ends_a_turn_says_nothing_of_syncing(make: Make) -> None:
+def test_a_daemon_that_ends_a_turn_says_nothing_of_syncing(make: Make, tmp_path: Path) -> None:
     allowed = {"workspaceTrusted": True, "permissions": {"allow": ["shell"]}}
-    ada = make("ada", options={"sync": {"after_turns": True}, **allowed})
+    ada = make("ada", options={**after_turns(tmp_path), **allowed})
     session = ada.new()
     ada.say(session, "hello")
     ada.sync()
@@ -229,8 +237,8 @@ def test_a_daemon_that_ends_a_turn_says_nothing_of_syncing(make: Make) -> None:
     assert len(ada.sync(agree="")["sent"]) == 1
 
 
-def test_a_rewrite_between_turns_is_synced_as_a_turn_is(make: Make) -> None:
-    ada = make("ada", options={"sync": {"after_turns": True}})
+def test_a_rewrite_between_turns_is_synced_as_a_turn_is(make: Make, tmp_path: Path) -> None:
+    ada = make("ada", options=after_turns(tmp_path))
     session = ada.new()
     for number in range(3):
         ada.say(session, f"read long{number}.txt")

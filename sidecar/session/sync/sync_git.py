@@ -40,11 +40,6 @@ _SETTINGS = (
     ("transfer.bundleURI", "false"),
     ("advice.pushNonFFCurrent", "false"),
 )
-RECEIVING = (
-    f"--receive-pack=git -c core.hooksPath={os.devnull} -c core.alternateRefsCommand=true "
-    "-c receive.autogc=false receive-pack"
-)
-"""For a push to a repository on this disk: its own hooks and commands would run here."""
 _OF_THE_USER = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT")
 """How the user's ssh is run; git's other variables are dropped."""
 _NOBODY = {

@@ -15,7 +15,7 @@ from contextlib import suppress
 from sidecar.core.dataclass import dataclass
 from sidecar.core.errors import BadRequest, RemoteFailed, StorageFailed
 from sidecar.core.parts import JsonObject
-from sidecar.session.sync.sync_git import RECEIVING, SyncGit
+from sidecar.session.sync.sync_git import SyncGit
 from sidecar.session.sync.sync_history import joined
 from sidecar.session.sync.sync_remotes import Remote
 from sidecar.session.sync.sync_sealing import NO_RECIPIENTS, SEALED, Sealing
@@ -163,8 +163,7 @@ class SyncRefs:
         specs = [f"{one.new}:{REFS}{one.name}" for one in wanted]
         ran = await self._git.asked(
             self.remote.shown, "push", "--porcelain", "--no-verify", "--no-signed",
-            "--no-follow-tags", "--no-thin", *((RECEIVING,) if self.remote.runs_nothing else ()),
-            *leases, self.remote.address, *specs,
+            "--no-follow-tags", "--no-thin", *leases, self.remote.address, *specs,
         )  # fmt: skip
         told = _answers(ran.out.decode("utf-8", "replace"))
         if ran.code and not told:

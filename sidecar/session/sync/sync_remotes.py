@@ -5,7 +5,6 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -29,20 +28,11 @@ _OF_SSH = re.compile(r"(?!-)(?:[A-Za-z0-9_.-]+@)?[A-Za-z0-9][A-Za-z0-9_.-]*:(?!:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A remote's address for git, as people see it (no password), and the name of its files.
-
-    `by_project`: only the project's configuration says what it is.
-    """
+    """A remote's address for git, as people see it (no password), and the name of its files."""
 
     address: str
     shown: str
     key: str
-    by_project: bool = False
-
-    @property
-    def runs_nothing(self) -> bool:
-        """Whether hooks of a repository on this disk are not run, as nobody chose it."""
-        return self.by_project and self.address.startswith(("/", "file:"))
 
 
 async def remote_for(
@@ -50,8 +40,8 @@ async def remote_for(
 ) -> Remote:
     """Finds what is `given`, else `usual` (a setting), else the project's `origin`.
 
-    Raises BadRequest for no such remote, one that git might run, or one that only an untrusted
-    folder's configuration names.
+    Raises BadRequest for no such remote, one that git might run, or one that only the folder's
+    configuration names, where that is untrusted or leads to this disk.
     """
     name = given or usual or USUAL
     found = address_of(name, Path(folder))
@@ -74,7 +64,13 @@ async def remote_for(
             "address or the path of a repository",
             PATH,
         )
-    return replace(found, by_project=True)
+    if found.address.startswith(("/", "file:")):
+        raise BadRequest(
+            f"{folder} says that {name!r} is a repository on this disk, {found.shown}, whose hooks "
+            "and settings would run programs: name it by its path, here or as `sync.remote`",
+            PATH,
+        )
+    return found
 
 
 def address_of(text: str, folder: Path) -> Remote | None:
