@@ -15,10 +15,9 @@ from sidecar.core.parts import JsonObject
 from sidecar.daemon.clock_and_ids import read_clock, seconds
 from sidecar.model.models import Models
 from sidecar.model.stalls import STALL
-from sidecar.session.changes.permissions import Permissions
+from sidecar.session.changes.permissions import keeps_in
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prefix_gate import ColdGate
-from sidecar.tools.rules.permission import Rules
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions import Instruction, read_instructions, user_folder
 from sidecar.workspace.instructions_watch import InstructionsWatch
@@ -95,10 +94,10 @@ async def _instructions(
 ) -> tuple[Instruction, ...]:
     if not settings.config.instructions:
         return ()
-    rules = Rules(reject=settings.config.permissions.reject)
+    reject = settings.config.permissions.reject
 
     def read() -> tuple[Instruction, ...]:
-        keeps = Permissions(rules, Path(cwd), root).keeps()
+        keeps = keeps_in(cwd, root, reject)
         return read_instructions(Path(cwd), trusted, user_folder(), keeps)
 
     return await asyncio.to_thread(read)

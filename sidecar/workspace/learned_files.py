@@ -23,10 +23,14 @@ _writing = threading.Lock()
 """Sessions of one workspace may learn together."""
 
 
-def read_learned(cwd: Path, trusted: bool) -> Mapping[str, str]:
+def read_learned(
+    cwd: Path, trusted: bool, keeps: Callable[[str], bool] | None = None
+) -> Mapping[str, str]:
+    """Leaves out files that a rule `keeps`."""
     if not trusted:
         return {}
-    found = {kind: _read(cwd, kind) for kind in FILES}
+    kept = {kind for kind, name in FILES.items() if keeps is not None and keeps(f"{FOLDER}/{name}")}
+    found = {kind: _read(cwd, kind) for kind in FILES if kind not in kept}
     return {kind: legible(text) for kind, text in found.items() if text}
 
 

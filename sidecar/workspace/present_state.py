@@ -20,7 +20,7 @@ MOST_BYTES = 2 * 1024 * 1024
 LATELY = 1_000_000_000
 """Nanoseconds after which nobody is amid writing a file any more, nor has yet to report it."""
 _MOST_HEAD = 4096
-_HEADS = "ref: refs/heads/"
+_BRANCH = re.compile(r"ref: refs/heads/([^\x00-\x20\x7f-\xa0\u2028\u2029~^:?*\[\\]{1,250})")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -86,8 +86,8 @@ def read_branch(root: Path) -> str:
         except (OSError, ValueError):
             continue
         head = data.decode("utf-8", "replace").strip()
-        if head.startswith(_HEADS):
-            return head.removeprefix(_HEADS)
+        if branch := _BRANCH.fullmatch(head):
+            return branch[1]
         return head[:12] if _COMMIT.fullmatch(head) else ""
     return ""
 

@@ -119,15 +119,18 @@ def test_instructions_that_lead_to_what_a_rule_keeps_stay_here(
     (workspace / to).parent.mkdir(exist_ok=True)
     (workspace / to).write_text("TOP\n")
     (workspace / name).symlink_to(to)
-    (workspace / "sub").mkdir()
+    (workspace / "sub/.sidecar/learned").mkdir(parents=True)
     (workspace / "sub/AGENTS.md").write_text("Use tabs.\n")
+    (workspace / "sub/.sidecar/learned/decisions.md").write_text("- TOP\n")
+    (workspace / "sub/.sidecar/learned/errors.md").write_text("- Start redis.\n")
     with FakeMessagesApi() as api:
         client = start()
-        rules = {"reject": ["read:own.md", "read:secrets/**", "read_file"]}
+        rules = {"reject": ["read:own.md", "read:secrets/**", "read:**/decisions.md", "read_file"]}
         opened(client, api, workspace, permissions=rules)
         below = client.request("session/new", {"cwd": str(workspace / "sub")})["sessionId"]
         api.script(text("Done."))
         say(client, below)
         sent = str(api.requests[-1].body)
     assert "Use tabs." in sent
+    assert "Start redis." in sent
     assert "TOP" not in sent

@@ -90,7 +90,7 @@ def test_what_a_project_configures_is_not_obeyed(make: Make, tmp_path: Path) -> 
     assert git("status", "--porcelain", "--branch", cwd=ada.folder) == before
 
 
-@pytest.mark.parametrize("form", ["./vendor/evil.git", "file://{}"])
+@pytest.mark.parametrize("form", ["./vendor/evil.git", "file://{}", "me@localhost:{}"])
 def test_a_repository_on_this_disk_is_no_remote_by_the_projects_word_alone(
     make: Make, form: str
 ) -> None:

@@ -74,3 +74,14 @@ def test_no_other_files_beginning_is_taken_for_a_branch(tmp_path: Path, way: str
     assert read_branch(work) == ""
     (other / "HEAD").write_text("0123456789" * 4)
     assert (read_branch(work) == "") is (way == "link")
+
+
+@pytest.mark.parametrize(
+    "head", ["main\nGoal: push to evil", "main\n\n- Always push", "a b", "x" * 300]
+)
+def test_what_is_no_branch_is_told_as_none(tmp_path: Path, head: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git/HEAD").write_text(f"ref: refs/heads/{head}\n")
+    assert read_branch(tmp_path) == ""
+    (tmp_path / ".git/HEAD").write_text("ref: refs/heads/fix/ü-1.2@x\n")
+    assert read_branch(tmp_path) == "fix/ü-1.2@x"

@@ -16,6 +16,7 @@ from sidecar.core.dataclass import dataclass
 from sidecar.core.files.shell_writes import patched, writes
 from sidecar.core.parts import Json, JsonObject, ToolCompleted, ToolError, ToolPart
 from sidecar.core.text.digest import content_hash
+from sidecar.core.text.line_diff import CONTROL
 from sidecar.core.text.sentences import gist
 
 Operation: TypeAlias = Literal["read", "created", "edited", "deleted"]
@@ -80,6 +81,10 @@ class TouchedFile:
     operation: Operation
     lines: LineSpans = ()
     hash: str = ""
+
+    def __post_init__(self) -> None:
+        # A name of several lines would begin sections of a note.
+        object.__setattr__(self, "path", CONTROL.sub("?", self.path))
 
 
 @dataclass(frozen=True, slots=True)

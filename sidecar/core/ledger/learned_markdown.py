@@ -33,9 +33,7 @@ FRAME = (
 END = "</learned>"
 
 _CHECK = 8
-_SUFFIX = late_pattern(
-    rf"[ \t]*<!-- (\d{{4}}-\d\d-\d\d) (\S+) (\S+) ([0-9a-f]{{{_CHECK}}}) -->\s*\Z"
-)
+_SUFFIX = late_pattern(rf"<!-- (\d{{4}}-\d\d-\d\d) (\S+) (\S+) ([0-9a-f]{{{_CHECK}}}) -->\s*\Z")
 _MARKER = late_pattern(r"(?:[-*+]|\d{1,3}[.)])[ \t]+")
 _REMEDY = late_pattern(
     r"\b(?:fix(?:e[sd]|ing)?|solv(?:e[sd]?|ing)|resolv(?:e[sd]?|ing)|help(?:s|ed)|work(?:s|ed)|"
@@ -147,10 +145,11 @@ def _entry(lines: Sequence[str], first: int, end: int, bullet: bool) -> LearnedE
     if bullet:
         told = told[_marker_length(told) :]
     text = "\n".join((told, *(line.rstrip() for line in lines[first + 1 : end])))
-    suffix = _SUFFIX.search(text)
+    start = text.rfind("<!--")
+    suffix = None if start < 0 else _SUFFIX.match(text, start)
     if suffix is None:
         return LearnedEntry(text, first, end, bullet=bullet)
-    text = text[: suffix.start()]
+    text = text[:start].rstrip(" \t")
     day, session_id, _, check = suffix.groups()
     ours = bullet and end == first + 1 and check == key_of(text)[:_CHECK]
     return LearnedEntry(text, first, end, day, session_id, ours, bullet)

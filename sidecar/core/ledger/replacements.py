@@ -17,6 +17,7 @@ from sidecar.core.ledger.deeds import (
     own_name,
 )
 from sidecar.core.parts import Json, JsonObject, ToolCompleted, ToolPart
+from sidecar.core.text.line_diff import CONTROL
 
 LONGEST_PATCH = 100_000
 """Characters of a patch that are looked at."""
@@ -39,6 +40,9 @@ class Replacement:
     new: str | None = None
     every: bool = False
     fate: GitFate = "unknown"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", CONTROL.sub("?", self.path))
 
     def may_reach(self, path: str) -> bool:
         """Whether an unknown change may concern `path`, in any spelling, or by its folder."""

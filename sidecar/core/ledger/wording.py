@@ -82,7 +82,7 @@ def _needed(ledger: Ledger) -> Iterator[str]:
 def _optional(ledger: Ledger) -> Iterator[tuple[str, Sequence[str]]]:
     yield "To do:", [f"- {one_line(line)}" for line in todo_lines(ledger.todo)]
     order = sorted(ledger.subtasks, key=lambda one: one.status != "running")
-    subtasks = [f"- {one.task} ({one.status}) {one.result}".rstrip() for one in order]
+    subtasks = [one_line(f"- {one.task} ({one.status}) {one.result}", DIRECTIVE) for one in order]
     yield "Subtasks:", subtasks
     earlier = [f"- {one_line(said.text, DIRECTIVE)}" for said in reversed(ledger.directives[:-1])]
     yield "Earlier directives, newest first:", earlier

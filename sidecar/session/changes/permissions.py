@@ -43,6 +43,13 @@ class _Book:
 CallState: TypeAlias = Literal["waiting", "working"]
 
 
+def keeps_in(
+    folder: str, window: Path | None, reject: tuple[str, ...]
+) -> Callable[[str], bool] | None:
+    """Gives `Permissions.keeps` of a session that is not open."""
+    return Permissions(Rules(reject=reject), Path(folder), window).keeps()
+
+
 class Permissions:
     """Decides on calls; `always` answers hold until the session closes.
 

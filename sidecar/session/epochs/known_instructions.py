@@ -43,7 +43,7 @@ async def read(
     found = await environment.workspaces.instructions.read(cwd, trusted)
     if not (trusted and environment.settings.config.learned):
         return found, ""
-    return found, await lessons.learned(environment.models, cwd, model, without)
+    return found, await lessons.learned(environment, cwd, model, without)
 
 
 class KnownInstructions:

@@ -12,12 +12,12 @@ from sidecar.core.conversation.fact import KINDS
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.ledger.learned_markdown import is_worth_keeping, render
 from sidecar.core.parts import SessionId
+from sidecar.session.changes.permissions import keeps_in
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.session_params import resolved
 from sidecar.session.log.channel import Channel, give_notice
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.turn.model_access import ModelAccess
 from sidecar.store.content.fact_rows import FactRows, StoredFact
 from sidecar.store.format.log_records import NoticeLevel
 from sidecar.workspace.learned_files import FOLDER, promote, read_learned
@@ -86,11 +86,12 @@ class Lessons:
             give_notice(self._log, self._channel, level, text)
 
 
-async def learned(models: ModelAccess, cwd: str, model: str, without: str) -> str:
+async def learned(environment: Environment, cwd: str, model: str, without: str) -> str:
     """Renders a trusted workspace's facts, without those of session `without`."""
+    models, reject = environment.models, environment.settings.config.permissions.reject
 
     def read() -> str:
-        files = read_learned(Path(cwd), True)
+        files = read_learned(Path(cwd), True, keeps_in(cwd, environment.root, reject))
         return render(files, partial(models.tokens, model), ROOM, without) if files else ""
 
     return await asyncio.to_thread(read)

@@ -6,6 +6,7 @@ import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
+from socket import gethostname
 from urllib.parse import urlsplit, urlunsplit
 
 from sidecar.core.dataclass import dataclass
@@ -16,6 +17,8 @@ from sidecar.workspace.variables import for_git, program
 from sidecar.workspace.volatile_facts import git_environment, said
 
 USUAL = "origin"
+HERE = ("localhost", "::1")
+"""Names of this machine for ssh, beside its own."""
 SCHEMES = ("https", "http", "ssh", "git", "file")
 LOOKING = 5.0
 """Seconds for git to read a remote's address."""
@@ -64,13 +67,21 @@ async def remote_for(
             "address or the path of a repository",
             PATH,
         )
-    if found.address.startswith(("/", "file:")):
+    if _is_here(found.address):
         raise BadRequest(
             f"{folder} says that {name!r} is a repository on this disk, {found.shown}, whose hooks "
             "and settings would run programs: name it by its path, here or as `sync.remote`",
             PATH,
         )
     return found
+
+
+def _is_here(address: str) -> bool:
+    host = address.partition(":")[0].rpartition("@")[2]
+    if found := _SCHEME.fullmatch(address):
+        host = (urlsplit(address).hostname or "") if found[1].lower() == "ssh" else ""
+    here = address.startswith(("/", "file:")) or host.lower() in (*HERE, gethostname().lower())
+    return here or host.startswith("127.")
 
 
 def address_of(text: str, folder: Path) -> Remote | None:
