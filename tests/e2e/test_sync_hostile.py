@@ -246,6 +246,36 @@ def test_a_session_keeps_its_settings_when_another_machine_has_gone_on(make: Mak
     assert ada.chosen(session) == before
 
 
+def test_a_session_keeps_its_tools_and_its_system_text(make: Make) -> None:
+    """Whatever an epoch says that comes, here one of another machine that was tampered with."""
+    ada, bob = make("ada"), make("bob")
+    about = {"cwd": str(ada.folder), "builtinTools": False, "system": "You only review."}
+    session = str(ada.client.request("session/new", about)["sessionId"])
+    ada.say(session, "hello")
+    usual = ada.new()
+    ada.say(usual, "hello")
+    before = ada.asked(session)
+    ada.sync()
+    (came,) = bob.sync(open=[session])["received"]
+    bob.say(came["sessionId"], "further")
+    bob.sync()
+    epochs: list[Any] = []
+
+    def records(lines: list[Any], kind: str) -> list[Any]:
+        return [one["record"] for one in lines if one.get("record", {}).get("kind") == kind]
+
+    def poison(lines: list[Any]) -> None:
+        records(lines, "step")[0].update({"kind": "epoch", "body": epochs[0]["body"]})
+
+    piece(bob, usual, lambda lines: epochs.extend(records(lines, "epoch")))
+    piece(bob, session, poison, number=2)
+    done = ada.sync()
+    assert (len(done["received"]), done["notes"]) == (1, [])
+    after = ada.asked(session)
+    assert "tools" not in before.keys() | after.keys()
+    assert [one["text"] for one in after["system"]] == [one["text"] for one in before["system"]]
+
+
 @pytest.mark.parametrize(
     ("about", "shown"),
     [

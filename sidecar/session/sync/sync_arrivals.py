@@ -3,11 +3,11 @@
 Nothing that arrives brings rules, permissions, a folder or words of the system's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sidecar.core.dataclass import dataclass
-from sidecar.core.parts import Message, Millis, PatchPart, SessionId
+from sidecar.core.parts import JsonObject, Message, Millis, PatchPart, SessionId
 from sidecar.session.environment import Environment
 from sidecar.session.session_settings import synced_as
 from sidecar.session.sync.sync_history import History, check_parts, new_facts, tail_of
@@ -32,6 +32,9 @@ from sidecar.store.format.values import (
     StoreChange,
     Stored,
 )
+from sidecar.store.format.view_records import EpochRecord
+
+EPOCH = str(EpochRecord.__struct_config__.tag)
 
 
 async def check_new(
@@ -106,7 +109,7 @@ def _arrival(now: Millis, stored: Stored, here: History, screen: Screened) -> _A
     known = {message.id: message for message in stored.messages}
     messages = tuple(message for message in bundle.messages if message.id not in known)
     last = stored.records[-1].revision
-    tail = tail_of(bundle, here, last)
+    tail = _with_own_head(tail_of(bundle, here, last), stored.records)
     end = (tail[-1].revision if tail else last) + 1
     # All up to here counts as heard from elsewhere: nobody here saw who typed it.
     mark = ImportedRecord(revision=end, at=now, format=OURS, source=synced_as(old))
@@ -125,6 +128,17 @@ def _arrival(now: Millis, stored: Stored, here: History, screen: Screened) -> _A
         for n, part in enumerate(_late(known[message.id], message))
     )
     return _Arrival(row, messages, (*tail, write(mark)), late)
+
+
+def _with_own_head(tail: Iterable[Record], own: Sequence[Record]) -> tuple[Record, ...]:
+    """Keeps the session's tools and system text, whatever epochs arrive."""
+    newest = next((record.body for record in reversed(own) if record.kind == EPOCH), None)
+    if newest is None:
+        return tuple(tail)
+    head: JsonObject = {name: newest[name] for name in ("tools", "system") if name in newest}
+    return tuple(
+        replace(one, body={**one.body, **head}) if one.kind == EPOCH else one for one in tail
+    )
 
 
 def _late(known: Message, message: Message) -> list[PatchPart]:
