@@ -44,6 +44,9 @@ def read_answer(name: str, result: Json) -> ToolAnswer:
             return _malformed(name, "content blocks (text, image, resource, resource_link)", block)
     text = "\n".join(read.texts) or ("" if read.media else "[no output]")
     title, metadata = result.get("title"), result.get("metadata")
+    if isinstance(metadata, dict):
+        # Marks recorded failures, in which the user may have spoken.
+        metadata = {name: value for name, value in metadata.items() if name != "isError"}
     return ToolAnswer(
         # Half of a surrogate pair can stand in JSON, but in no request to a model.
         text.encode("utf-8", "replace").decode("utf-8"),

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from sidecar.core.conversation.call_outcome import SAID, argument, refused, result_text
+from sidecar.core.conversation.call_outcome import DENIED, SAID, argument, refused, result_text
+from sidecar.core.conversation.turns import REFUSED
 from sidecar.core.late_pattern import late_pattern
 from sidecar.core.parts import Json, JsonObject, ToolCompleted, ToolPart
 
@@ -20,7 +21,8 @@ ASKING = late_pattern(
 def user_words(part: ToolPart) -> tuple[str, ...]:
     """Returns sentences with the user's whole words, if any."""
     text = result_text(part)
-    if refused(part):
+    if refused(part) and (text == REFUSED or DENIED.match(text)):
+        # Not what a rule or a lack of trust refused.
         found = SAID.search(text)
         why = f": {found[1].strip()}" if found else ""
         return (f"The user refused {part.name} {argument(part.input)}".rstrip() + why,)
@@ -41,7 +43,8 @@ def _questions(given: Json) -> Iterator[str]:
         if isinstance(one, dict) and _offers(one):
             question = one.get("question")
             if isinstance(question, str) and question.strip():
-                yield question.strip()
+                # A model's further lines would pass for the answer.
+                yield " ".join(question.split())
 
 
 def _offers(given: JsonObject) -> bool:

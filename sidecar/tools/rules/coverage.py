@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sidecar.core.text.visible import as_found
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
 from sidecar.tools.rules.runs_later import runs_later
-from sidecar.tools.rules.tables.plain_paths import AT_LINE, is_plain
+from sidecar.tools.rules.tables.plain_paths import is_plain, without_line
 from sidecar.tools.rules.tables.program import MANY, NO_OPERAND, Program
 from sidecar.tools.rules.tables.programs import PROGRAMS, TRUSTED
 from sidecar.tools.rules.tables.programs_git import GIT
@@ -88,7 +88,7 @@ def uncovered(words: tuple[str, ...], named: int) -> str:
 def written(words: tuple[str, ...]) -> tuple[str, ...]:
     names = words[1:] if _acting(words).writes else ()
     # `a.ts:12` is a line of a file.
-    return tuple(dict.fromkeys(one for name in names for one in (name, AT_LINE.sub("", name))))
+    return tuple(dict.fromkeys(one for name in names for one in (name, without_line(name))))
 
 
 def changes(words: tuple[str, ...]) -> bool:
@@ -224,7 +224,7 @@ def _leads_away(program: Program, word: str) -> bool:
     unseen = not program.walks and re.search(r"[*?\[\\]", word)
     if word.startswith(("/", ":")) or "/-" in word or unseen:
         return True
-    if runs_later(word) or runs_later(AT_LINE.sub("", word.partition("::")[0])):
+    if runs_later(word) or runs_later(without_line(word.partition("::")[0])):
         return True
     return is_hidden(word)
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from sidecar.tools.rules.tables.plain_paths import AT_LINE
+from sidecar.tools.rules.tables.plain_paths import without_line
 from sidecar.workspace.paths import MAX_LINKS, readable
 
 MOST_NAMES = 500_000
@@ -85,7 +85,7 @@ def _imports_from_above(program: str, base: Path) -> bool:
 def _leads_out(word: str, folder: Path, base: Path) -> bool:
     whole = {word, word.partition("=")[2]}
     # pytest's `file::test` is in the file, and so is `file:12`.
-    names = (whole | {AT_LINE.sub("", one.partition("::")[0]) for one in whole}) - {""}
+    names = (whole | {without_line(one.partition("::")[0]) for one in whole}) - {""}
     return any(_is_out(folder / name, base) for name in names)
 
 

@@ -7,8 +7,6 @@ out of the folder unless two dots follow each other.
 
 import re
 
-AT_LINE = re.compile(r"(?::\d+)+$")
-"""Behind a file's name, a line of the file."""
 _SET = r"\{\w[\w-]*(?:[.,]\w[\w-]*)*\}"
 _START = r"(?:\.(?=\w)|(?=[\w*{])|(?<=/)(?=@\w))"
 _STEP = rf"{_START}(?:[\w*+-]|(?<!^)(?<![,!])@|{_SET}|(?<!^)\.(?=[\w*{{]))+"
@@ -38,3 +36,10 @@ def is_plain(word: str) -> bool:
     option = _OPTION.fullmatch(word)
     given = option[2] if option else word
     return (option is not None and not given) or bool(_WORD.fullmatch(given))
+
+
+def without_line(name: str) -> str:
+    """Leaves out lines behind a file's name: `a.ts:12:3` is `a.ts`."""
+    while (found := name.rpartition(":"))[1] and found[2].isdecimal():
+        name = found[0]
+    return name
