@@ -7,6 +7,9 @@ from sidecar.core.dataclass import dataclass
 from sidecar.workspace.files import read_beginning
 
 MOST_BYTES = 256 * 1024 * 1024
+LONGEST_PATH = 4096
+MOST_UNPACKED = 16
+"""Bytes of all paths for each of the index, whose version 4 has each path as the one before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ def _paths(data: bytes) -> list[bytes]:
     if signature != b"DIRC" or version not in (2, 3, 4):
         raise ValueError("no index that is known here")
     found: list[bytes] = []
-    at, path = 12, b""
+    at, path, room = 12, b"", MOST_UNPACKED * len(data)
     for _ in range(count):
         flags = data[at + 60] << 8 | data[at + 61]
         start = at + (64 if flags & 0x4000 else 62)
@@ -58,6 +61,9 @@ def _paths(data: bytes) -> list[bytes]:
             end = start + length if length < 0xFFF else data.index(b"\0", start)
             path = data[start:end]
             at += (end - at + 8) // 8 * 8
+        room -= len(path)
+        if len(path) > LONGEST_PATH or room < 0:
+            raise ValueError("an index made to hurt")
         found.append(path)
     return found
 

@@ -2,6 +2,7 @@
 
 import os
 import random
+import struct
 import subprocess
 from pathlib import Path
 from threading import Thread
@@ -181,6 +182,14 @@ def test_a_broken_index_tracks_nothing(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "index").write_bytes(data)
     assert len(read_tracked(tmp_path).files) == 0
     assert read_tracked(tmp_path / "missing").folders == frozenset()
+
+
+@pytest.mark.parametrize("count", [3, 3_000, 30_000])
+def test_an_index_whose_paths_grow_tracks_nothing(tmp_path: Path, count: int) -> None:
+    """Each path is the one before and a letter: 30,000 would take half a gigabyte."""
+    entry = bytes(60) + b"\0\1" + b"\0" + b"a\0"
+    (tmp_path / "index").write_bytes(b"DIRC" + struct.pack(">LL", 4, count) + entry * count)
+    assert len(read_tracked(tmp_path).files) == (3 if count == 3 else 0)
 
 
 def test_rules_of_a_repository_around_hold_and_those_of_one_inside_are_its_own(
