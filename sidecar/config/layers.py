@@ -11,7 +11,7 @@ from sidecar.config.readers import kind_of
 from sidecar.config.settings import SETTINGS, TABLES, Config, default_model
 from sidecar.config.toml_lines import line_of
 from sidecar.core.dataclass import dataclass
-from sidecar.core.text.visible import clipped
+from sidecar.core.text.visible import clipped, visible
 
 LayerKind: TypeAlias = Literal["user", "workspace", "environment", "client"]
 """The owner of a layer's settings."""
@@ -163,7 +163,7 @@ def _choose(
 ) -> Problem | None:
     def problem(message: str, *, unknown: bool = False, rules: bool = False) -> Problem:
         # Keys and values of any length reach an editor's dialog.
-        told = clipped(given.path, MOST_PATH), clipped(message, MOST_MESSAGE)
+        told = clipped(visible(given.path), MOST_PATH), clipped(visible(message), MOST_MESSAGE)
         return Problem(layer.name, *told, unknown, layer.text, layer.restricted, rules)
 
     if given.name in TABLES:

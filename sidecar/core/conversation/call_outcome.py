@@ -209,7 +209,8 @@ def error_line(text: str, *, denied: bool = False) -> str:
         words = SAID.search(text[:4_000])
         return one_line(f"{BY_THE_USER}: {words[1]}" if words else BY_THE_USER)
     line = _error_line(text)
-    return line if denied or not line.startswith((BY_THE_USER, REFUSED)) else f"said: {line}"
+    poses = line.casefold().startswith((BY_THE_USER, REFUSED.casefold()))
+    return f"said: {line}" if poses and not denied else line
 
 
 def error_of(part: ToolPart) -> str:

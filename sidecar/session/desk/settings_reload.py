@@ -15,6 +15,8 @@ logger = logging.getLogger("sidecar.session")
 
 EVERY = 2.0
 """Seconds between looks at the files: few, replaced in many ways."""
+LONGEST_WAIT = 60.0
+"""Seconds until what failed is tried again."""
 
 
 async def follow(
@@ -27,17 +29,20 @@ async def follow(
 
     `known` are their stamps before the last read.
     """
+    wait = every
     while True:
-        await asyncio.sleep(every)
+        await asyncio.sleep(wait)
         now = await asyncio.to_thread(stamps, files)
         if now == known:
             continue
-        known = now
         try:
             await read()
         except Exception:
-            # The next change may forbid something.
+            # What could not be read may forbid something.
+            wait = min(2 * wait, LONGEST_WAIT)
             logger.exception("settings could not be read again")
+            continue
+        wait, known = every, now
 
 
 def passed_over(folder: Path, workspace: Path | None) -> str:

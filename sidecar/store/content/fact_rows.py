@@ -205,17 +205,27 @@ def _candidates(con: sqlite3.Connection, session_id: SessionId) -> tuple[FactCan
         f"WHERE session_id = ? AND NOT {_LEARNED} ORDER BY at, number",
         (session_id,),
     ).fetchall()
-    return tuple(
-        FactCandidate(decode_fact(body, con)[1], _sessions(con, cwd, key, origin))
-        for body, cwd, key in found
-    )
+    candidates: list[FactCandidate] = []
+    for body, cwd, key in found:
+        fact = decode_fact(body, con)[1]
+        candidates.append(FactCandidate(fact, _sessions(con, cwd, key, fact, origin)))
+    return tuple(candidates)
 
 
-def _sessions(con: sqlite3.Connection, cwd: bytes, key: str, origin: Callable[[str], str]) -> int:
-    found = con.execute(
-        "SELECT DISTINCT session_id, source FROM fact WHERE cwd = ? AND key = ?", (cwd, key)
+def _sessions(
+    con: sqlite3.Connection, cwd: bytes, key: str, fact: Fact, origin: Callable[[str], str]
+) -> int:
+    same = con.execute(
+        "SELECT DISTINCT session_id, source, body FROM fact WHERE cwd = ? AND key = ?", (cwd, key)
     ).fetchall()
-    origins = {origin(name) for name, _ in found} - {""}
+    # Of a rule no tool's word counts, nor what came from elsewhere.
+    rule = fact.kind in ("constraint", "decision")
+    found = [
+        (origin(name), source)
+        for name, source, body in same
+        if not rule or decode_fact(body, con)[1].who in ("user", "model")
+    ]
+    origins = {name for name, _ in found} - {""}
     return max(1, min(len(origins), len({source for _, source in found})))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sidecar.core.conversation.fact import SPEAKERS, Speaker, fact_id, key_of
 from sidecar.core.errors import UnknownSession
-from sidecar.core.parts import SessionId
+from sidecar.core.parts import SessionId, TurnId
 from sidecar.store.content import fact_rows as module
 from sidecar.store.format import migrations
 from sidecar.store.format.values import PutSession
@@ -195,6 +195,12 @@ async def test_candidates_are_counted_by_sessions_that_found_out_themselves(
     await store.facts.promoted(HOME, [key_of("done")], NOW)
     found = {c.fact.content: c.sessions for c in await store.facts.candidates(ONE)}
     assert found == {"once": 1, "twice": 2, "forked": 1, "by an orphan": 1}
+    rule = replace(fact("a rule", "constraint"), who="model")
+    await store.facts.add(ONE, HOME, [rule])
+    await store.facts.add(TWO, HOME, [replace(rule, source=TurnId("turn_2"), who="tool")])
+    assert (await store.facts.candidates(ONE))[-1].sessions == 1
+    await store.facts.add(three, HOME, [replace(rule, source=TurnId("turn_3"))])
+    assert (await store.facts.candidates(ONE))[-1].sessions == 2
     await store.close()
 
 
