@@ -47,7 +47,7 @@ def keeps_in(
     folder: str, window: Path | None, reject: tuple[str, ...]
 ) -> Callable[[str], bool] | None:
     """Gives `Permissions.keeps` of a session that is not open."""
-    return Permissions(Rules(reject=reject), Path(folder), window).keeps()
+    return Permissions(Rules(reject=reject), Path(folder), window).keeps() if reject else None
 
 
 class Permissions:

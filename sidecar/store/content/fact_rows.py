@@ -230,12 +230,12 @@ def _sessions(
 
 
 def _origin(con: sqlite3.Connection, session_id: str) -> str:
-    """Gives the first of those that a session came from; "" where one was deleted."""
-    for _ in range(MOST_ORIGINS):
+    """Gives the first of those that a session came from; "" where one of them was deleted."""
+    for step in range(MOST_ORIGINS):
         row = row_of(con, SessionId(session_id))
-        if row is None:
+        if row is None and step:
             break
-        parent = row.settings.get(PARENT)
+        parent = None if row is None else row.settings.get(PARENT)
         if not isinstance(parent, str):
             return session_id
         session_id = parent
