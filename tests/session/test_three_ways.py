@@ -23,7 +23,7 @@ LAST = "session/meter/pings.Pings.work"
 """What is begun last of all that follows an answer."""
 AHEAD = "workspace/variables.naming"
 """What is asked last of the folders around, once a session is open."""
-MOST = {True: (419, 487), False: (572, 623)}
+MOST = {True: (423, 492), False: (576, 627)}
 """Functions to a first answer, and with what follows: where the folder had been looked at, and at
 once after opening. Five more than were seen; at once twenty, for what falls together differs."""
 MOST_TURNS = 10
