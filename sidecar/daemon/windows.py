@@ -221,10 +221,11 @@ class EditorWindow:
         async def read_again() -> None:
             nonlocal resolved
             async with reading:
-                before, resolved = resolved, await asyncio.to_thread(read)
-                if resolved == before:
+                found = await asyncio.to_thread(read)
+                if found == resolved:
                     return
-                self.sessions.reload(settings, resolved)
+                self.sessions.reload(settings, found)
+                resolved = found
             shared.observer.configure(settings.config.alerts)
             self._set_level(settings.config.log)
 

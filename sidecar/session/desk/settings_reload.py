@@ -56,9 +56,11 @@ def passed_over(folder: Path, workspace: Path | None) -> str:
 
 def take_over(settings: CurrentSettings, sessions: Iterable[Session], resolved: Resolved) -> None:
     result = settings.take(resolved)
-    rules = result.config.permissions
-    for session in sessions:
+    rules, known = result.config.permissions, tuple(sessions)
+    for session in known:
         session.permissions.configure(Rules(rules.allow, rules.reject))
+    # No failure to tell one keeps the rules from another.
+    for session in known:
         if result.told and not session.opened().read_only:
             text = " ".join(("The settings were read again.", *result.told))
             session.notify("warning" if result.bad else "info", text)

@@ -5,8 +5,9 @@ import os
 import re
 import stat
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path
-from socket import gethostname
+from socket import gethostname, inet_aton
 from urllib.parse import urlsplit, urlunsplit
 
 from sidecar.core.dataclass import dataclass
@@ -17,7 +18,7 @@ from sidecar.workspace.variables import for_git, program
 from sidecar.workspace.volatile_facts import git_environment, said
 
 USUAL = "origin"
-HERE = ("localhost", "::1")
+HERE = ("localhost", "ip6-localhost", "ip6-loopback")
 """Names of this machine for ssh, beside its own."""
 SCHEMES = ("https", "http", "ssh", "git", "file")
 LOOKING = 5.0
@@ -80,8 +81,19 @@ def _is_here(address: str) -> bool:
     host = address.partition(":")[0].rpartition("@")[2]
     if found := _SCHEME.fullmatch(address):
         host = (urlsplit(address).hostname or "") if found[1].lower() == "ssh" else ""
-    here = address.startswith(("/", "file:")) or host.lower() in (*HERE, gethostname().lower())
-    return here or host.startswith("127.")
+    return address.startswith(("/", "file:")) or _is_this_machine(host.lower().rstrip("."))
+
+
+def _is_this_machine(host: str) -> bool:
+    if host in (*HERE, gethostname().lower()) or host.endswith(".localhost"):
+        return True
+    try:
+        # ssh takes `127.1` and `0` for addresses, too.
+        found = ip_address(host if ":" in host else inet_aton(host))
+    except (OSError, ValueError):
+        return False
+    mapped = getattr(found, "ipv4_mapped", None) or found
+    return mapped.is_loopback or mapped.is_unspecified
 
 
 def address_of(text: str, folder: Path) -> Remote | None:
