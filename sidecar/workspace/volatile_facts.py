@@ -22,8 +22,10 @@ MAX_DIAGNOSTICS = 20
 MAX_SELECTION = 4000
 MAX_LINE = 300
 KEPT = "[left out: a rule of the user's keeps this file from you]"
-MOST_STEPS = 50
-"""Folders of a name that is no path, of which the last ones may be a file's."""
+MOST_NAME = 300
+"""Characters of a name that is no path, of which the last may be a file's."""
+_BORDER = re.compile(r"[/:=&\"'|,]+")
+_BEHIND = re.compile(r"[?#\"'&|,]")
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]+:")
 _MAX_GIT_OUTPUT = 64 * 1024
 
@@ -89,9 +91,12 @@ def _is_kept(item: Json, keeps: Callable[[str], bool]) -> bool:
     path = _named(item)
     if not path or keeps(path):
         return bool(path)
-    # `fugitive:///repo/.git//0/secrets/key`, say: a file by another name.
-    steps = unquote(path).split("/")[-MOST_STEPS:] if _SCHEME.match(path) else []
-    return any(keeps("/".join(steps[at:])) for at in range(1, len(steps)) if steps[at])
+    # `fugitive:///repo/.git//0/secrets/key`, `gitsigns:///repo/.git//:0:secrets/key`, say: a file
+    # by another name, some part of which is its own.
+    name = unquote(path)[-MOST_NAME:] if _SCHEME.match(path) else ""
+    starts = [found.end() for found in _BORDER.finditer(name)]
+    ends = {len(name), *(found.start() for found in _BEHIND.finditer(name))}
+    return any(keeps(name[at:end]) for at in starts for end in ends if at < end)
 
 
 def git_environment(environment: Mapping[str, str]) -> GitEnvironment:
