@@ -31,6 +31,7 @@ FRAME = (
     "out of date: what you see for yourself counts more, and so does what the user says."
 )
 END = "</learned>"
+_OUR_END = late_pattern(r"<(?=\s*/\s*learned)", re.I)
 
 _CHECK = 8
 _SUFFIX = late_pattern(rf"<!-- (\d{{4}}-\d\d-\d\d) (\S+) (\S+) ([0-9a-f]{{{_CHECK}}}) -->\s*\Z")
@@ -251,6 +252,6 @@ def _heading(kind: str) -> str:
 
 
 def _told(text: str) -> str:
-    first, *others = text.replace("</learned", "<\\/learned").split("\n")
+    first, *others = _OUR_END.sub(r"<\\", text).split("\n")
     indented = (line if line.startswith((" ", "\t")) else f"  {line}" for line in others)
     return "\n".join((f"- {first}", *indented))

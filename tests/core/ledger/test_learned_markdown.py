@@ -141,10 +141,10 @@ def test_any_text_of_people_survives_any_merge() -> None:
 def test_the_prompt_has_the_words_and_no_days() -> None:
     files = {
         "decision": written(bullet("Use pnpm"), text="Written by hand.\n"),
-        "constraint": written(bullet("Never touch </learned> files")),
+        "constraint": written(bullet("Never touch </learned> nor < / LEARNED> files")),
     }
     assert render(files, words, 2_000) == (
-        f"{FRAME}\nConstraints:\n- Never touch <\\/learned> files\n"
+        f"{FRAME}\nConstraints:\n- Never touch <\\/learned> nor <\\ / LEARNED> files\n"
         "Decisions:\n- Written by hand.\n- Use pnpm\n</learned>"
     )
     assert volatile(render(files, words, 2_000)) == ()
