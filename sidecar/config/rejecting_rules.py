@@ -68,8 +68,10 @@ def _doubt(rule: str) -> str:
         why = f"no tool of Sidecar's and no kind is called {name!r}"
         return f"{rule!r} rejects nothing of ours: {why}.{_question(meant)}"
     if (colon and pattern.strip()) and (not ours or set(ours) <= set(OTHERS)):
-        why = "has no command and no path to compare"
-        return f"{rule!r} rejects nothing: {name!r} {why}.{_question(name)}"
+        # What a server or a tool of its is called may have a colon.
+        nothing = "nothing but what is called so" if plain.startswith("mcp__") else "nothing"
+        why = f"{name!r} has no command and no path to compare"
+        return f"{rule!r} rejects {nothing}: {why}.{_question(name)}"
     if at and ours and not {"*", "execute", *WITH_COMMANDS} & set(ours):
         return f"{rule!r} rejects nothing: a folder behind `@` counts for commands alone."
     if at and "*" in folder:

@@ -31,7 +31,7 @@ def as_called(rules: Rules, root: Path, window: Path | None = None) -> Rules:
 def _named(rule: str) -> Iterator[str]:
     """Yields a rule per possible server and tool, as both names may hold `__`."""
     start, name = rule.strip()[:5], rule.strip()[5:]
-    if start.casefold() != "mcp__" or ":" in name:
+    if start.casefold() != "mcp__":
         return
     if name and "*" not in name:
         yield server_prefix(name).removesuffix("__")

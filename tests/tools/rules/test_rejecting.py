@@ -45,6 +45,9 @@ def test_tools_of_a_server_are_rejected_together(rule: str, hit: bool) -> None:
         ("a__b", "c__d", "mcp__a__b__c__d", True),
         ("@me/notes", "_x", "mcp__@me/notes___x", True),
         ("s" * 60, "t" * 60, f"mcp__{'s' * 60}__{'t' * 60}", True),
+        ("plugin:notes", "look", "mcp__plugin:notes", True),
+        ("plugin:notes", "look", "mcp__plugin:notes__look", True),
+        ("plugin:notes", "look", "mcp__plugin", False),
         ("my.notes", "look", "mcp__my_notes", False),
         ("my.notes", "look", "mcp__my.notes__loo", False),
     ],
@@ -56,7 +59,9 @@ def test_a_tool_of_a_server_is_rejected_by_the_name_that_its_server_gives(
     rules = as_called(Rules(("*",), (rule,)), root)
     found = decide(spec, Access("execute", "Look", ()), rules, trusted=True)
     assert isinstance(found, Refuse if hit else Allow)
-    assert not merge([Layer("here", {"permissions": {"reject": [rule]}})])[1]
+    told = merge([Layer("here", {"permissions": {"reject": [rule]}})])[1]
+    # What stands behind a colon is a path to most who write one.
+    assert all(":" in rule and "nothing but what is called so" in one.message for one in told)
 
 
 @pytest.mark.parametrize(
