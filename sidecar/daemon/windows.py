@@ -198,6 +198,8 @@ class EditorWindow:
         # Before anything is run for the model. `ctypes` takes a hundredth of a second.
         await asyncio.to_thread(keep_memory_private)
         await asyncio.to_thread(share_one_heap)
+        # A folder opened through a link keeps its settings when the link moves, as sessions do.
+        root = None if root is None else await asyncio.to_thread(root.resolve)
         trusted: set[Path] = set()
         reading = asyncio.Lock()
         read = partial(read_settings, options, root, self._variables, trusted)
@@ -243,21 +245,20 @@ class EditorWindow:
         # `env:VARIABLE` may name one that looks like no secret to who starts commands. It stays,
         # empty: an editor's terminal has its own variables beside ours.
         keyless = {n: "" if _holds(it, keys) else it for n, it in self._variables.items()}
-        folder = None if root is None else await asyncio.to_thread(root.resolve)
         environment = Environment(
             store=shared.store,
             settings=settings,
             clock=self._daemon.clock,
             models=await access_to(models),
             workspaces=workspaces_of(
-                settings, self._daemon.buffers, keyless, folder, shared.snapshots
+                settings, self._daemon.buffers, keyless, root, shared.snapshots
             ),
             observe=shared.observer.take,
             mcp=McpServers(keyless),
             resident=self._daemon.resident,
             end=end,
             trusted=trust,
-            root=folder,
+            root=root,
         )
         instructions, servers = environment.workspaces.instructions, environment.mcp
         following = partial(follow, (*files, *listed), read_again, known)

@@ -136,3 +136,29 @@ def test_instructions_that_lead_to_what_a_rule_keeps_stay_here(
     assert "Use tabs." in sent
     assert "Start redis." in sent
     assert "TOP" not in sent
+
+
+def test_a_windows_folder_keeps_its_rules_where_a_link_to_it_moves(
+    start: Start, tmp_path: Path, workspace: Path
+) -> None:
+    (workspace / ".sidecar").mkdir()
+    rules = '[permissions]\nreject = ["write_file:infra/**"]\n'
+    (workspace / ".sidecar/config.toml").write_text(rules)
+    link, other = tmp_path / "project", tmp_path / "other"
+    link.symlink_to(workspace)
+    other.mkdir()
+    file = tmp_path / "config/sidecar/config.toml"
+    file.parent.mkdir(parents=True)
+    with FakeMessagesApi() as api:
+        client = start(env={"XDG_CONFIG_HOME": str(tmp_path / "config")})
+        session = opened(client, api, link, permissions={"allow": ["write_file"]})
+        link.unlink()
+        link.symlink_to(other)
+        # The settings are read again.
+        file.write_text("max_steps = 3\n")
+        client.wait_for(lambda n: "The settings were read again" in str(n["params"]))
+        given = {"path": "infra/x.py", "content": "1\n"}
+        api.script(tools(("w", "write_file", given)), text("Done."))
+        say(client, session)
+        (found,) = results(api)
+    assert "A rule of the user rejects this call" in str(found["content"])
