@@ -83,8 +83,8 @@ def resolve_all(
 ) -> Resolved:
     """Reads and merges all layers. Blocks.
 
-    `user` replaces the user's file. The workspace's file counts if other layers set
-    `workspace_trusted`, or if none does and `trusted` agrees.
+    `user` replaces the user's file. The workspace's file counts if `trusted` says so of the other
+    layers, or without it if these set `workspace_trusted`.
     """
     unread: list[Problem] = []
     usual = _read(user or user_file(), unread)
@@ -108,9 +108,7 @@ def _with_consequence(problem: Problem) -> Problem:
 
 
 def _trusts(config: Config, trusted: Callable[[Config], bool] | None) -> bool:
-    if config.workspace_trusted is None:
-        return trusted is not None and trusted(config)
-    return config.workspace_trusted
+    return bool(config.workspace_trusted) if trusted is None else trusted(config)
 
 
 def environment_layer(environment: Mapping[str, str]) -> Layer:

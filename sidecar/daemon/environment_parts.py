@@ -38,11 +38,11 @@ COUNTED, COUNTED_CHARS = 64, 100_000
 def read_settings(
     options: JsonObject, root: Path | None, variables: Mapping[str, str], trusted: set[Path]
 ) -> Resolved:
-    """With a trusted workspace's, added to `trusted`. Blocks."""
+    """With a trusted workspace's, added to `trusted`: that stays so until a restart. Blocks."""
 
     def trusts(config: Config) -> bool:
-        folder = root and root.resolve()
-        if folder and is_trusted(config.data_dir, folder):
+        folder, said = root and root.resolve(), config.workspace_trusted
+        if folder and (said or (said is None and is_trusted(config.data_dir, folder))):
             trusted.add(folder)
         return folder in trusted
 

@@ -149,3 +149,35 @@ def test_a_file_of_another_folder_than_the_windows_is_told(
         opened(again, workspace, workspaceTrusted=True)
         again.request(method, {"sessionId": other, "cwd": str(tmp_path / "other"), "replay": False})
         assert str(workspace) in notice(again, "does not count in this session")["message"]
+
+
+@pytest.mark.parametrize(
+    ("first", "then"), [("", "workspace_trusted = false\n"), ("workspace_trusted = true\n", "")]
+)
+def test_what_a_trusted_folder_forbids_holds_as_long_as_the_trust(
+    start: Callable[..., PlainClient],
+    tmp_path: Path,
+    file: Path,
+    workspace: Path,
+    first: str,
+    then: str,
+) -> None:
+    """Which ends by a restart."""
+    allowed = "permissions.allow = ['write_file']\n"
+    file.write_text(f"{first}{allowed}")
+    (workspace / ".sidecar").mkdir()
+    (workspace / ".sidecar/config.toml").write_text("permissions.reject = ['write_file']\n")
+    chosen = {"outcome": {"outcome": "selected", "optionId": "trust_always"}}
+    env = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    client = start(answers={"session/request_permission": lambda _: chosen}, env=env)
+    opened(client, workspace)
+    session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    for name in ("one", "two"):
+        prompt = [{"type": "text", "text": f"create {name}.txt with `first`"}]
+        client.request("session/prompt", {"sessionId": session, "prompt": prompt})
+        if name == "one":
+            file.write_text(f"{then}{allowed}")
+            notice(client, "Only after a restart of Sidecar: workspace_trusted")
+    said = json.dumps(client.updates("tool_call_update"))
+    assert said.count("A rule of the user rejects this call.") >= 2
+    assert not [name for name in ("one", "two") if (workspace / f"{name}.txt").exists()]
