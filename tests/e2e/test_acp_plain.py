@@ -58,6 +58,19 @@ def test_a_first_folder_that_no_system_has_spoils_nothing_for_the_next(
     assert client.open(workspace)
 
 
+def test_a_folder_that_only_a_list_named_is_not_the_windows(start: Start, tmp_path: Path) -> None:
+    """What the client says of trust would count for all that lies below."""
+    client = start(answers={"session/request_permission": dismiss})
+    client.start(permissions={"allow": ["shell"]})
+    client.request("session/list", {"cwd": str(tmp_path / "projects")})
+    for name in ("one", "two"):
+        folder = tmp_path / "projects" / name
+        folder.mkdir(parents=True)
+        client.say(client.open(folder), "run `touch made`")
+    assert (tmp_path / "projects/one/made").exists()
+    assert not (tmp_path / "projects/two/made").exists()
+
+
 def test_a_turn_streams_asks_and_edits(client: LineClient, workspace: Path) -> None:
     session = client.open(workspace)
     told = client.wait_for_update("available_commands_update")

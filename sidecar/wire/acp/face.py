@@ -84,7 +84,7 @@ class AgentFace:
         shape, handle = self._methods[method]
         given = structure(params, shape)
         if method != "initialize":
-            self._take_root(getattr(given, "cwd", None))
+            self._take_root(method, getattr(given, "cwd", None))
         return lambda: handle(given, ticket)
 
     def _own(self, name: str, params: Json, ticket: Ticket) -> DispatchedWork:
@@ -99,7 +99,7 @@ class AgentFace:
             raise RefusedMessage(METHOD_NOT_FOUND, "not_available", text)
         self._connection.log.unread(outgoing(name), params, known.params)
         given = structure(params, known.params)
-        self._take_root(getattr(given, "cwd", None))
+        self._take_root(name, getattr(given, "cwd", None))
 
         async def work() -> Json:
             if name == "session/load":
@@ -129,9 +129,9 @@ class AgentFace:
             )
         return welcome(self._version)
 
-    def _take_root(self, cwd: object) -> None:
-        """Makes the first folder named the configuration's workspace."""
-        folder = None if self._rooted else _folder(cwd)
+    def _take_root(self, method: str, cwd: object) -> None:
+        """Makes the first folder named the configuration's workspace, but for a list's filter."""
+        folder = None if self._rooted or "/list" in method else _folder(cwd)
         if folder is not None:
             self._rooted = True
             self._sessions.shared.configure(self._options, folder)
