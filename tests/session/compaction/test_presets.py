@@ -90,6 +90,25 @@ async def test_three_turns_bring_the_rewrite_of_adk(desk: Desk) -> None:
     assert "3 new turns" in inside.rewrites(worker.session)[0].reason
 
 
+async def test_85_per_cent_bring_the_rewrite_of_aircher(desk: Desk) -> None:
+    worker = await desk.worker(policy="aircher", **WINDOW)
+    # Longer ones are cut as they come.
+    desk.editor.tools["look"] = lambda given: looked(given)[:3_000]
+    await until_rewritten(worker)
+    first = inside.rewrites(worker.session)[0]
+    assert first.policy == "aircher"
+    assert 51_000 <= first.tokens_before < 53_000
+
+
+async def test_ten_requests_bring_the_rewrite_of_mask_10(desk: Desk) -> None:
+    worker = await desk.worker(policy="mask-10", **WIDE)
+    await until_rewritten(worker)
+    first = inside.rewrites(worker.session)[0]
+    # Of eleven requests the first one's results are older than ten steps.
+    assert (first.policy, first.steps) == ("mask-10", 11)
+    assert "1 results older than 10 steps" in first.reason
+
+
 async def test_seven_days_bring_the_rewrite_of_dyad(desk: Desk) -> None:
     worker = await desk.worker(policy="dyad", **WIDE)
     assert await until_rewritten(worker, DAY) == 7
