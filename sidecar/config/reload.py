@@ -77,7 +77,7 @@ class CurrentSettings:
 
 
 def stamps(files: Sequence[Path]) -> Stamps:
-    """Returns inode, bytes and mtime (ns) of each file, or `None`."""
+    """Returns inode, bytes and ctime (ns) of each file, or `None`; a `chmod` changes ctime, too."""
     found: list[tuple[int, int, int] | None] = []
     for file in files:
         try:
@@ -85,7 +85,7 @@ def stamps(files: Sequence[Path]) -> Stamps:
         except OSError:
             found.append(None)
         else:
-            found.append((about.st_ino, about.st_size, about.st_mtime_ns))
+            found.append((about.st_ino, about.st_size, about.st_ctime_ns))
     return tuple(found)
 
 

@@ -24,7 +24,7 @@ MAX_LINE = 300
 KEPT = "[left out: a rule of the user's keeps this file from you]"
 MOST_NAME = 300
 """Characters of a name that is no path, of which the last may be a file's."""
-_BORDER = re.compile(r"[/:=&\"'|,]+")
+_BORDER = re.compile(r"[/:=&\"'|,\s]+")
 _BEHIND = re.compile(r"[?#\"'&|,]")
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]+:")
 _MAX_GIT_OUTPUT = 64 * 1024

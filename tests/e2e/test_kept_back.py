@@ -66,6 +66,7 @@ def test_what_an_editor_says_of_a_file_that_a_rule_keeps_stays_here(
         for name, uri in (
             ("secrets/prod.env", (workspace / "secrets/prod.env").as_uri()),
             ("secrets in the index", index),
+            ("secrets in a command", "minigit://3/git show HEAD secrets/prod.env"),
             ("secrets in signs", f"gitsigns://{workspace}/.git//:0:secrets/prod.env"),
             ("secrets in a query", f"git:{workspace}/x?{{'path':'secrets/prod.env'}}"),
             ("main.py", (workspace / "main.py").as_uri()),
