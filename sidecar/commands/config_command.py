@@ -124,7 +124,7 @@ def _resolved(folder: Path, options: str) -> Resolved:
         workspace=folder,
         environment=os.environ,
         options=given,
-        trusted=lambda config: is_trusted(config.data_dir, folder),
+        trusted=lambda config: _trusts(config, folder),
     )
 
 
