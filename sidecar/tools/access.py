@@ -34,7 +34,6 @@ from sidecar.workspace.paths import (
     spelt_names,
     ways_to,
 )
-from sidecar.workspace.unlinked_path import may_be_linked
 from sidecar.workspace.variables import naming
 
 _VERBS = {
@@ -134,7 +133,8 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
 
 
 def _spelt(path: str, place: Place, root: Path) -> tuple[str, ...]:
-    if not may_be_linked(path, root):
+    # What is called as it is found has no other name.
+    if place.real == root / path and ".." not in path.split("/"):
         return ()
     known = {place.shown, str(place.real)}
     return tuple(name for name in spelt_names(path, root) if name not in known)
