@@ -129,6 +129,4 @@ def _resolved(folder: Path, options: str) -> Resolved:
 
 
 def _trusts(config: Config, folder: Path) -> bool:
-    if config.workspace_trusted is None:
-        return is_trusted(config.data_dir, folder)
-    return config.workspace_trusted
+    return is_trusted(config.data_dir, folder, config.workspace_trusted)

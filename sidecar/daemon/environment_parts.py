@@ -38,13 +38,15 @@ COUNTED, COUNTED_CHARS = 64, 100_000
 def read_settings(
     options: JsonObject, root: Path | None, variables: Mapping[str, str], trusted: set[Path]
 ) -> Resolved:
-    """With a trusted workspace's, added to `trusted`: that stays so until a restart. Blocks."""
+    """With a trusted workspace's, added to `trusted`: that stays so until a restart.
+
+    `root` is resolved. Blocks.
+    """
 
     def trusts(config: Config) -> bool:
-        folder, said = root and root.resolve(), config.workspace_trusted
-        if folder and (said or (said is None and is_trusted(config.data_dir, folder))):
-            trusted.add(folder)
-        return folder in trusted
+        if root and is_trusted(config.data_dir, root, config.workspace_trusted):
+            trusted.add(root)
+        return root in trusted
 
     return resolve_all(workspace=root, environment=variables, options=options, trusted=trusts)
 

@@ -21,12 +21,13 @@ class StartingPlaces:
     trusted: bool
 
 
-def is_trusted(data: Path, workspace: Path) -> bool:
+def is_trusted(data: Path, workspace: Path, said: bool | None = None) -> bool:
     """Whether this very folder is trusted; an unreadable list trusts none.
 
-    A trusted parent does not count, as others' code is cloned into it.
+    `said`: a setting or an editor, which go before the list. A trusted parent does not count, as
+    others' code is cloned into it.
     """
-    return workspace in map(Path, _read(data))
+    return workspace in map(Path, _read(data)) if said is None else said
 
 
 def trust(data: Path, workspace: Path) -> None:

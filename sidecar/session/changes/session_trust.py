@@ -42,7 +42,7 @@ class Trust:
         self._tell = tell
         self._asking = asyncio.Lock()
         self._settled = said is not None
-        self.granted = trust.is_trusted(data, workspace) if said is None else said
+        self.granted = trust.is_trusted(data, workspace, said)
 
     def standing(self) -> trust.StartingPlaces:
         return trust.standing(self._data, self._workspace, trusted=self.granted)
